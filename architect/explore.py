@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shared.resources import fill, read_prompt
 from shared.steps.brief import earlier_plans, notes_for
 from shared.steps.slices import agent_slice, answer_lines
 from shared.steps.workflow import Step
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
     from shared.steps.workflow import Context

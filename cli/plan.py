@@ -159,7 +159,7 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
     state = opened(state_dir)
     items = check_phase(state, phase)
     if as_json:
-        write(json.dumps([i.to_json() for i in items], indent=2, ensure_ascii=False) + "\n")
+        write(json.dumps([i._asdict() for i in items], indent=2, ensure_ascii=False) + "\n")
         return
     block = Block("result")
     lines = [f"{i.severity} {i.status} {i.scope}: {i.finding or i.check}" for i in items]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from os.path import dirname, realpath
+from typing import TYPE_CHECKING, Any
 
 if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
@@ -19,14 +20,11 @@ from state.errors import Refused
 from state.execution import IN_PROGRESS
 from state.modes import MODES, tools_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.builders import Block
     from shared.steps.workflow import Context
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 SCRIPT = "developer.exec_implement"
 AGENT = "developer"

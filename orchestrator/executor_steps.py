@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from orchestrator.host_steps import freeze
 from quality_reviewer.exec_reconcile import judge
 from shared.git.kept import is_kept
@@ -10,10 +12,7 @@ from shared.resources import read_prompt
 from shared.steps.workflow import Context, Step
 from state.milestones import untouched
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.builders import Block
     from shared.run import State
 

@@ -5,6 +5,8 @@ Wording lies in the prompt files; tags, commands and what is shown are decided h
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
@@ -41,10 +43,8 @@ from state.actors import HOST, WRITER
 from state.milestones import unanswered
 from state.phases import CODE_PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from shared.builders import Block
     from shared.qr.types import Item
@@ -198,7 +198,7 @@ def gate(ctx: Context) -> Block:
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
     blocks = {i.id for i in blocking(items, ctx.iteration)}
-    marked = (f"{_weight(i, blocks)}: {item_line(i.to_json())}" for i in rows)
+    marked = (f"{_weight(i, blocks)}: {item_line(i._asdict())}" for i in rows)
     block.data("answers", "\n".join(_answers_by(items, ctx.iteration)))
     block.data("items", "\n".join(marked).replace("planner mode rebase", rebase))
     _converge(block, ctx, items)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from developer.exec_implement import milestone_task
 from orchestrator.host_steps import work
 from quality_reviewer.scale import review_of
@@ -12,7 +14,6 @@ from shared.steps.workflow import Step
 from state.actors import WRITER
 from state.execution import BLOCKED, IN_PROGRESS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
     from shared.steps.workflow import Context

@@ -1,21 +1,19 @@
-"""Count where a run stands on its own path: the steps that lie on it, not all of a table (FC-4).
-
-Only the standard library, and little of it: printed steps import this module.
-"""
+"""Count where a run stands on its own path: the steps that lie on it, not all of a table (FC-4)."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from quality_reviewer.scale import designs_itself, review_of
 from shared.requirements_record import lane_of
 from state.milestones import changes_of, promised_files
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.steps.workflow import Context
 
-    # A part of the path – planning, the executor, the executor with bytes that agents wrote – and
-    # a step's number in its table.
-    Place = tuple[int, int]
+# A part of the path – planning, the executor, the executor with bytes that agents wrote – and
+# a step's number in its table.
+Place = tuple[int, int]
 
 _CONTEXT, _DESIGN, _CODE, _DOCS = 2, 3, 6, 9
 _APPROVAL, _RUN, _WRITING, _WRITING_DOCS, _RECONCILE = 1, 2, 3, 6, 9

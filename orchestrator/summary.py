@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 from shared.archive import paths as archived
 from shared.digests import SHORTEST
@@ -17,10 +18,7 @@ from state import store
 from state.channels import approval_text
 from state.milestones import changes_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.run import State
     from state.database import Run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 from quality_reviewer.questions import TEXTS
 from shared.qr.schema import read_review
@@ -16,10 +17,8 @@ from shared.verified import lines_for_review
 from state.actors import HOST
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
     from shared.builders import Block
     from shared.qr.types import Item
@@ -63,7 +62,7 @@ def questions(ctx: Context) -> Block:
         "blocking": _blocking(ctx.iteration),
     }
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
-    own = slices.concerned(plan, [i.to_json() for i in todo])
+    own = slices.concerned(plan, [i._asdict() for i in todo])
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
         diff = state.command("plan", "diff", "--format", "xml", *own)

@@ -1,17 +1,14 @@
-"""Say how risky a plan is, by what a program can see, and if an approval in advance covers it.
-
-Only the standard library, and little of it: printed steps import this module.
-"""
+"""Say how risky a plan is, by what a program can see, and if an approval in advance covers it."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from quality_reviewer.scale import AUTO, HIGH_RISK, is_sensitive, review_mode
 from state.milestones import changes_of, files_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from state.rows import Auto
 

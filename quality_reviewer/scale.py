@@ -1,17 +1,14 @@
-"""Decide how much review a plan gets: full, small or none (PL-23).
-
-Only the standard library, and little of it: printed steps import this module.
-"""
+"""Decide how much review a plan gets: full, small or none (PL-23)."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES
 from state.milestones import changes_of, files_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from shared.run import State
     from state.database import Run

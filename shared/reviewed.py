@@ -5,13 +5,13 @@ Reviews are given as plain JSON, so that printed steps, which load no pydantic, 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from shared.builders import counted
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING, blocking_severities
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     Outcome = Mapping[str, Any]
 

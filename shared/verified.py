@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Any
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
 _PLACES = {"place": "confined, at the project's own path", "worktree": "in the worktree"}
 _CHOSEN = {

@@ -208,7 +208,7 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
         store_context(state, work.context)
     if previous:
         decided = [
-            kept.changed(accepted=now.accepted)
+            kept._replace(accepted=now.accepted)
             for kept, now in zip(carry_over(previous, decided), decided, strict=True)
         ]
     asked = with_questions(state, phase, work.plan, [*previous, *decided])

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import TYPE_CHECKING, Any
 
 from shared.execution import costs, events
 from shared.execution.progress import View
@@ -32,15 +33,13 @@ from state.clock import moment
 from state.errors import Refused
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, PENDING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import Any
 
     from shared.run import State
     from state.rows import Progress
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 DECISION_TIMEOUT_S = 0  # none, unless planner.toml says otherwise
 
@@ -50,8 +49,6 @@ class Execution(View):
 
     Each deed is part of the caller's transaction.
     """
-
-    __slots__ = ()
 
     def __init__(self, state: State) -> None:
         state.reload()  # what another command has stored since the run was opened

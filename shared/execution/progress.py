@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, Any
 
 from shared.defaults import PARALLEL_STEPS
 from shared.execution.events import overdue
@@ -12,14 +13,11 @@ from state.execution import PENDING, Summary
 from state.milestones import unanswered
 from state.rows import Asked
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.run import State
     from state.rows import Progress
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 
 class View:
@@ -27,8 +25,6 @@ class View:
 
     A decision whose time limit has passed is shown as blocked, also before that is stored.
     """
-
-    __slots__ = ("answers", "checkpoints", "milestones", "most", "now", "plan", "progress", "state")
 
     def __init__(self, state: State) -> None:
         self.state = state

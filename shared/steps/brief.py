@@ -6,6 +6,7 @@ An agent has seen nothing of the run: its block holds all that its task needs of
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 from shared.candidates import read_chosen, read_found
 from shared.resources import (
@@ -25,10 +26,7 @@ from state.files import read_json, read_text
 from state.modes import MODES
 from state.phases import CODE_PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.builders import Block
     from shared.candidates import Found
     from shared.steps.workflow import Context

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from state.milestones import changes_of, files_of, kinds_of_docs, promise
 from state.phases import CODE_PHASES, DOCS_PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
-    from typing import Any
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 _CONTEXT = (
     ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
