@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orchestrator.host_steps import freeze
 from quality_reviewer.exec_reconcile import judge
@@ -15,6 +15,7 @@ from state.milestones import untouched
 if TYPE_CHECKING:
     from shared.builders import Block
     from shared.run import State
+    from state.plan_table import Plan
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
@@ -47,7 +48,7 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     return block.next("done", state.command("exec", "run"))
 
 
-def has_open_gaps(state: State, plan: dict[str, Any]) -> bool:
+def has_open_gaps(state: State, plan: Plan) -> bool:
     """Return whether agents have left planned files untouched and nobody has judged that yet."""
     return bool(untouched(plan)) and not state.database.outcomes(state.run, "reconcile")
 

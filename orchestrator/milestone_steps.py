@@ -38,7 +38,7 @@ def write_milestones(ctx: Context, script: str) -> Block:
     if not running and view.open_checkpoints():
         name = "wave-asks"
     block = with_commands(ctx, read_prompt("orchestrator", "executor", name), asks=True)
-    prose = {m["id"] for m in ctx.plan["milestones"] if m["is_documentation_only"]}
+    prose = {m.id for m in ctx.plan.milestones if m.is_documentation_only}
     for role in ctx.step.agent or "", WRITER:
         own = [m for m in running if (m in prose) == (role == WRITER)]
         runs = [state.command("step", "exec-implement", "--milestone", m) for m in own]

@@ -59,13 +59,13 @@ def _documents_due(ctx: Context, code: int, docs: int) -> bool:
     number = ctx.number
     if number in (docs, docs + 1):
         return True
-    milestones = ctx.plan["milestones"]
-    changed = {change["file"] for m in milestones for change in changes_of(m)}
+    milestones = ctx.plan.milestones
+    changed = {change.file for m in milestones for change in changes_of(m)}
     promised = {file for m in milestones for file in promised_files(m)}
     return bool(code < number < docs and promised - changed)
 
 
 def _is_written(ctx: Context) -> bool:
     """Return whether agents have written the bytes that are approved or carried out now."""
-    done = any(o["phase"] == "impl-code" for o in ctx.plan["reviews"])
+    done = any(o.phase == "impl-code" for o in ctx.plan.reviews)
     return done and not ctx.state.is_writing

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 def mode_for(state: State, plan: Plan) -> str:
     """Return how much review (full, small or none) a not yet saved plan gets."""
-    return review_of(state, plan.model_dump())[0]
+    return review_of(state, plan)[0]
 
 
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:

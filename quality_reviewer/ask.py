@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quality_reviewer.questions import TEXTS
 from shared.qr.schema import read_review
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shared.run import State
     from shared.steps.workflow import Context
     from state.phases import Phase
+    from state.plan_table import Plan
 
 
 SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cut it
@@ -77,7 +78,7 @@ def questions(ctx: Context) -> Block:
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_lines(todo)))
     block.data("plan", shown)
-    answers = answer_lines(plan, state.database.answers(state.run))
+    answers = answer_lines(plan.checkpoints, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
     block.data(RAN, ran)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
@@ -90,10 +91,10 @@ def answered_alone(items: Iterable[Item]) -> bool:
     return any(item.answered_by == ASSISTANT for item in items)
 
 
-def _ran(state: State, plan: dict[str, Any]) -> str:
+def _ran(state: State, plan: Plan) -> str:
     """Return how the change was verified, then the last of what the assistant ran on it (VR-3)."""
     tree = captured_tree(state.state_dir)
-    verified = lines_for_review([r for r in plan["verify"] if r["tree"] == tree])
+    verified = lines_for_review([r for r in plan.verify if r.tree == tree])
     runs = runs_on_change(state.state_dir)[-MOST_RUNS:]
     return "\n".join([*verified, *(run.line() for run in runs)])
 

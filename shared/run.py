@@ -26,6 +26,7 @@ from state.files import Lock, read_bytes, read_json, refuse_links
 if TYPE_CHECKING:
     from shared.git.repository import Repository
     from state.database import Run
+    from state.plan_table import Plan
 
 
 class State:
@@ -70,8 +71,8 @@ class State:
         return path
 
     @property
-    def plan(self) -> dict[str, Any]:
-        """Return the content of the run's plan.json as plain JSON."""
+    def plan(self) -> Plan:
+        """Return the run's plan.json as it can be read without pydantic."""
         return store.read_plan(self.plan_path)
 
     @property

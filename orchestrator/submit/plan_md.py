@@ -134,7 +134,7 @@ def _risks(plan: Plan) -> Iterator[str]:
 
 
 def _knowledge(plan: Plan) -> Iterator[str]:
-    lines = knowledge_lines(plan.model_dump())
+    lines = knowledge_lines(plan)
     if lines:
         yield from ("", "## Architecture and data flow")
     for line in lines:
@@ -213,8 +213,8 @@ def verified(plan: Plan) -> Iterator[str]:
     if not plan.verify:
         yield "NOT VERIFIED: planner.toml names no verify commands, and none was chosen."
     for result in plan.verify:
-        facts = facts_of(result.model_dump())
-        yield f"- {code(result.command)}: {result.outcome} (base: {result.baseline}) · {facts}"
+        ran = f"{result.outcome} (base: {result.baseline}) · {facts_of(result)}"
+        yield f"- {code(result.command)}: {ran}"
     proof = {
         True: "With the changed code broken this fails, so some of it is run.",
         False: "With the changed code broken this still passes, so none of it is run.",
@@ -229,19 +229,17 @@ def reviews(plan: Plan) -> Iterator[str]:
         yield from ("", "## Reviews", "")
     for outcome in plan.reviews:
         reason = f": {one_line(outcome.reason)}" if outcome.reason else ""
-        data = outcome.model_dump()
-        by = f"{_DECIDED[outcome.by]}; read by {reviewers_of([data])} ({outcome.review} review)"
+        by = f"{_DECIDED[outcome.by]}; read by {reviewers_of([outcome])} ({outcome.review} review)"
         yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
-        over = {item["id"] for item in against_figures(data)}
+        over = {item.id for item in against_figures(outcome)}
         for item in outcome.open:
             kind = "accepted by a person" if item.accepted else "open"
             kind = "passed against the figures" if item.id in over else kind
             yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
-        yield from (f"  - note, {one_line(line)}" for line in note_lines(data))
-    every = [outcome.model_dump() for outcome in plan.reviews]
-    if beyond := beyond_limit(every):
+        yield from (f"  - note, {one_line(line)}" for line in note_lines(outcome))
+    if beyond := beyond_limit(plan.reviews):
         yield f"- {beyond}"
-    yield from (f"- not asked, {line}" for line in left_out(every))
+    yield from (f"- not asked, {line}" for line in left_out(plan.reviews))
 
 
 def one_line(text: str) -> str:

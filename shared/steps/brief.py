@@ -50,7 +50,7 @@ def variant_of(ctx: Context) -> str:
         return ""
     # If only intents were approved, there is no code yet that could be revised.
     kept = store.read_plan(superseded_plan_path(ctx.state.state_dir, before))
-    written = any(m["code_changes"] for m in kept["milestones"])
+    written = any(m.code_changes for m in kept.milestones)
     return "-revise" if written or ctx.phase == "plan-design" else ""
 
 
@@ -81,7 +81,7 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     if not variant and ctx.phase == "plan-design":
         block.data(MODES_OF_MILESTONES, modes_of(ctx))
     block.data("candidates", found.lines() if found else "")
-    block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
+    block.data("answers", answer_lines(ctx.plan.checkpoints, state.database.answers(state.run)))
     if ctx.phase == "plan-design" and not (agent or variant):
         block.data("earlier plans", earlier_plans(ctx))
     if asks:
@@ -98,9 +98,9 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
 def _why(ctx: Context) -> str:
     """Return in words why the plan is revised: for the user, for a cause, or without a remark."""
     plan = ctx.plan
-    said = {note.strip() for note in plan["remarks"]}
-    asked = [task["id"] for task in plan["task_spec"] if task["text"] in said]  # of before RM-
-    asked += [one["id"] for one in plan["user_remarks"] if one["revision"] == plan["revision"] - 1]
+    said = {note.strip() for note in plan.remarks}
+    asked = [task.id for task in plan.task_spec if task.text in said]  # of before RM-
+    asked += [one.id for one in plan.user_remarks if one.revision == plan.revision - 1]
     if asked:
         text = read_prompt("orchestrator", "planner", "revise-for-user")
         return fill(text, {"remark": asked[-1]})
@@ -113,8 +113,8 @@ def _program_notes(ctx: Context) -> str:
 
     A plan of before RM- has there what the user has remarked, and shows it as an entry of the task.
     """
-    said = {task["text"] for task in ctx.plan["task_spec"]}
-    return "\n".join(note for note in ctx.plan["remarks"] if note.strip() not in said)
+    said = {task.text for task in ctx.plan.task_spec}
+    return "\n".join(note for note in ctx.plan.remarks if note.strip() not in said)
 
 
 def _verified_by(ctx: Context) -> bool:
@@ -123,8 +123,8 @@ def _verified_by(ctx: Context) -> bool:
     What nobody has chosen is not, while it shows nothing.
     """
     state = ctx.state
-    chosen, results = read_chosen(state.state_dir), ctx.plan["verify"]
-    shows = not chosen.unasked or any(r["outcome"] == "pass" for r in results)
+    chosen, results = read_chosen(state.state_dir), ctx.plan.verify
+    shows = not chosen.unasked or any(r.outcome == "pass" for r in results)
     settled = state.config["config"]["verify"] or (chosen.commands and shows)
     return ctx.phase not in CODE_PHASES or bool(settled)
 

@@ -6,7 +6,7 @@ A step's handler turns a `Context` into the printed block. Printing changes noth
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.builders import Block
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from shared.run import State
     from state.phases import Phase
+    from state.plan_table import Plan
 
     Handler = Callable[["Context"], Block]
 
@@ -78,10 +79,10 @@ class Context:
         self.number = number
         self.step = workflow.steps[number]
         self.state = state
-        self._plan: dict[str, Any] | None = None
+        self._plan: Plan | None = None
 
     @property
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> Plan:
         """Return the plan in plan.json, which is read at the first use."""
         if self._plan is None:
             self._plan = self.state.plan

@@ -129,7 +129,7 @@ def risks(plan: Plan) -> Section:
         Titled("Stays true", Items([_stated(i) for i in knowledge.invariants], "rows")),
         Titled("Given up", Items([_stated(t) for t in knowledge.tradeoffs], "rows")),
         Titled("Architecture and data flow", [
-            Element("pre", text) for text in knowledge_lines(plan.model_dump())
+            Element("pre", text) for text in knowledge_lines(plan)
         ]),
     ])  # fmt: skip
 
