@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING
 from quality_reviewer.criteria import judged_criteria
 from shared import resources
 from shared.builders import visible
+from shared.contents import (
+    ACCEPTED,
+    ALTERNATIVES,
+    DECISIONS,
+    MILESTONE,
+    PERSON,
+    RISKS,
+    STATED,
+    lines_of,
+)
 from shared.reviewed import against_figures, beyond_limit, left_out, note_lines, reviewers_of
 from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
 from state.changes import apart
 from state.files import write_atomic
-from state.milestones import changes_of, kinds_of_docs, promise
+from state.milestones import changes_of
 from state.statements import outcome_of
 
 if TYPE_CHECKING:
@@ -106,15 +116,9 @@ def decisions(plan: Plan) -> Iterator[str]:
     context = plan.planning_context
     if context.decision_log or context.rejected_alternatives or plan.context.rejected_alternatives:
         yield from ("", "## Decisions", "")
-        for d in context.decision_log:
-            yield f"- {d.id}: {one_line(d.decision)}" + _because(d.reasoning_chain)
-        for a in context.rejected_alternatives:
-            yield f"- {a.id}, not chosen: {one_line(a.alternative)}" + _because(a.rejection_reason)
+        for content in (DECISIONS, ALTERNATIVES):
+            yield from (f"- {line}" for line in lines_of(content, plan, one_line))
         yield from (f"- not chosen: {one_line(a)}" for a in plan.context.rejected_alternatives)
-
-
-def _because(reason: str) -> str:
-    return f" – {one_line(reason)}" if reason else ""
 
 
 def _risks(plan: Plan) -> Iterator[str]:
@@ -122,11 +126,8 @@ def _risks(plan: Plan) -> Iterator[str]:
         *plan.context.constraints,
         *(f"assumed: {text}" for text in plan.context.assumptions),
         *(f"{c.id}: {c.type} {c.description}" for c in plan.planning_context.constraints),
-        *(f"{r.id}: {r.risk}{_because(r.mitigation)}" for r in plan.planning_context.known_risks),
-        *(
-            i if isinstance(i, str) else f"{i.id}: {i.text}"
-            for i in (*plan.invisible_knowledge.invariants, *plan.invisible_knowledge.tradeoffs)
-        ),
+        *lines_of(RISKS, plan),
+        *lines_of(STATED, plan),
     ]
     if rows:
         yield from ("", "## Constraints, assumptions, risks, invariants", "")
@@ -155,20 +156,13 @@ def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
     if milestone.depends_on:
         yield f"After {', '.join(milestone.depends_on)}."
     criteria, together = judged_criteria(plan, milestone)
-    for criterion, evidence in criteria:
-        shown = f" – shown by {one_line(evidence)}" if evidence else ""
-        yield f"- accepted when: {one_line(criterion)}{shown}"
+    for row, (_, evidence) in zip(ACCEPTED.rows(milestone), criteria, strict=True):
+        shown = row._replace(why=evidence and f"shown by {evidence}")
+        yield f"- {shown.line(ACCEPTED.label, one_line)}"
     if together:
         yield f"- all of it shown by {one_line(together)}"
-    for intent in milestone.code_intents:
-        yield f"- {intent.id} {code(intent.file)}: {one_line(intent.behavior)}"
-    tests = milestone.tests
-    if tests.files:
-        yield f"- tests: {', '.join(map(code, tests.files))}"
-    elif tests.skip_reason:
-        yield f"- no tests: {one_line(tests.skip_reason)}"
-    for kind, doc in kinds_of_docs(milestone):
-        yield f"- {doc.id} {one_line(promise(kind, doc))}{_because(doc.text)}"
+    for content in (one for one in MILESTONE if one is not ACCEPTED and PERSON in one.shown):
+        yield from (f"- {line}" for line in lines_of(content, milestone, one_line, code))
     for change in changes_of(milestone):
         yield from _change(change)
 

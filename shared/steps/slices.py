@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from state.milestones import changes_of, files_of, kinds_of_docs, promise
+from shared.contents import (
+    ALTERNATIVES,
+    AUTHOR,
+    CARRIER,
+    DECISIONS,
+    DESIGN_REVIEWER,
+    REVIEWER,
+    RISKS,
+    STATED,
+    lines_of,
+    milestone_lines,
+)
+from state.milestones import changes_of, files_of
 from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from state import plan_table, reasons
     from state.milestones import AnyPlan
-    from state.plan_table import Checkpoint, Milestone, Plan, Tests
+    from state.plan_table import Checkpoint, Milestone, Plan
 
 _CONTEXT = (
     ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
@@ -63,8 +75,7 @@ def work_slice(plan: Plan, phase: str, own: Collection[str]) -> str:
     for milestone in plan.milestones:
         lines.append(f"{milestone.id} v{milestone.version} {milestone.name}")
         if phase != "plan-design" and milestone.id in own:
-            lines += _intents(milestone)
-            lines += _promises(milestone)
+            lines += _says(milestone, AUTHOR)
     return "\n".join(lines)
 
 
@@ -90,10 +101,7 @@ def milestone_slice(plan: Plan, name: str, *, whole: bool) -> str:
     """
     own = next(m for m in plan.milestones if m.id == name)
     lines = [f"{name} {own.name}"]
-    lines += [f"  accepted when: {text}" for text in own.acceptance_criteria]
-    lines += _intents(own)
-    lines += list(_scenarios(own.tests))
-    lines += _promises(own)
+    lines += _says(own, CARRIER)
     lines += [
         f"{m.id} {m.name}, not yours: {', '.join(sorted(files_of(m)))}"
         for m in plan.milestones
@@ -143,27 +151,11 @@ def review_slice(
 def _asked_about(milestone: Milestone, phase: str) -> list[str]:
     after = f", after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
     lines = [f"{milestone.id} {milestone.name}{after}"]
-    lines += [f"  accepted when: {text}" for text in milestone.acceptance_criteria]
-    lines += _intents(milestone)
-    if phase == "plan-design":
-        lines += list(_scenarios(milestone.tests))
-    return lines + _promises(milestone)
+    return lines + _says(milestone, DESIGN_REVIEWER if phase == "plan-design" else REVIEWER)
 
 
-def _intents(milestone: Milestone) -> list[str]:
-    lines = []
-    for intent in milestone.code_intents:
-        cited = intent.decision_refs
-        refs = f" ({', '.join(cited)})" if cited else ""
-        lines.append(f"  {intent.id} {intent.file}: {intent.behavior}{refs}")
-    if tests := milestone.tests.files:
-        lines.append(f"  tests: {', '.join(tests)}")
-    return lines
-
-
-def _promises(milestone: Milestone) -> list[str]:
-    found = kinds_of_docs(milestone)
-    return [f"  {doc.id} {promise(kind, doc)}: {doc.text}" for kind, doc in found]
+def _says(milestone: Milestone, reader: str) -> list[str]:
+    return [f"  {line}" for line in milestone_lines(milestone, reader)]
 
 
 def knowledge_lines(plan: AnyPlan) -> list[str]:
@@ -181,29 +173,14 @@ def _figure(figure: plan_table.Figure | reasons.Figure) -> str:
     return "\n".join(part for part in (figure.description, figure.diagram_ascii) if part.strip())
 
 
-def _scenarios(tests: Tests) -> Iterator[str]:
-    for kind in ("normal", "edge", "error"):
-        yield from (f"  test, {kind}: {text}" for text in getattr(tests.scenarios, kind))
-    if tests.skip_reason:
-        yield f"  no tests: {tests.skip_reason}"
-
-
 def _reasons(plan: Plan, cited: Collection[str] | None = None) -> list[str]:
     """Return decisions, risks and what the code does not show; reasons of `cited` decisions."""
-    context = plan.planning_context
-    lines = [
-        f"{d.id}: {d.decision}"
-        + (f" – {d.reasoning_chain}" if cited is None or d.id in cited else "")
-        for d in context.decision_log
+    decisions = [
+        row if cited is None or row.id in cited else row._replace(why="")
+        for row in DECISIONS.rows(plan)
     ]
-    lines += [
-        f"{a.id}, not chosen: {a.alternative} – {a.rejection_reason}"
-        for a in context.rejected_alternatives
-    ]
-    lines += [f"{r.id}: {r.risk} – {r.mitigation}" for r in context.known_risks]
-    known = plan.invisible_knowledge
-    stated = (*known.invariants, *known.tradeoffs)
-    lines += [i if isinstance(i, str) else f"{i.id}: {i.text}" for i in stated]
+    lines = [row.line(DECISIONS.label) for row in decisions]
+    lines += [line for kind in (ALTERNATIVES, RISKS, STATED) for line in lines_of(kind, plan)]
     return lines + knowledge_lines(plan)
 
 
