@@ -12,9 +12,10 @@ if not __package__:  # started by its path, from any folder
 from shared.execution.costs import RESULT
 from shared.execution.progress import View
 from shared.resources import answer_path, answer_word, fill, milestone_worktree_path, read_prompt
-from shared.steps.brief import TRY, with_commands, work_task
+from shared.steps.brief import TRY, with_commands
 from shared.steps.program import main
 from shared.steps.slices import answer_lines, milestone_slice
+from shared.steps.work import work_task
 from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
 from state.execution import IN_PROGRESS

@@ -36,8 +36,8 @@ from shared.steps.brief import (
     modes_of,
     variant_of,
     with_commands,
-    work_task,
 )
+from shared.steps.work import work_task
 from shared.steps.workflow import Context, Step
 from state.actors import HOST, WRITER
 from state.milestones import unanswered
