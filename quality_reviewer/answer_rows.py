@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from quality_reviewer.items import next_number
 from quality_reviewer.questions import TEXTS
 from shared.qr.schema import Review, check_review
-from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, VERDICTS, Item, Said, item_id
+from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, VERDICTS, Item, Said, item_id
 from state.errors import Problem, Refused, value_text
 from state.validator import check_value
 
@@ -133,14 +133,7 @@ def _answer(
             Problem("invalid", f"{at}.finding", text, "say what is wrong, where, what to do")
         )
     asked, evidence = items[number], row.get("evidence")
-    given = asked._replace(
-        status=status,  # type: ignore[arg-type]  # `_unfit` refuses another one
-        finding=finding or None,
-        answered_by=share.who,
-        note=note_of(row),
-        evidence=evidence if isinstance(evidence, str) and evidence.strip() else None,
-        severity=row.get("severity", asked.severity),
-    )
+    given = _as_said(asked, row, share.who)
     problems = problems or _unfit(review, given, at)
     # By the severity of the question: a reviewer may not lower it to do without evidence.
     if problems or status != PASS:
@@ -152,6 +145,19 @@ def _answer(
     elif not problems:
         items[number] = given._replace(evidence=share.evidence.in_lines(given))
     return problems
+
+
+def _as_said(asked: Item, row: dict[str, Any], who: Answerer) -> Item:
+    """Return a question with what an answer says of it, be it possible or not."""
+    evidence = row.get("evidence")
+    return asked._replace(
+        status=row.get("status", TODO),
+        finding=row.get("finding") or None,
+        answered_by=who,
+        note=note_of(row),
+        evidence=evidence if isinstance(evidence, str) and evidence.strip() else None,
+        severity=row.get("severity", asked.severity),
+    )
 
 
 def note_of(row: dict[str, Any]) -> Any:  # noqa: ANN401 – what is no text is refused later

@@ -88,11 +88,10 @@ def finish_phase(
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
-        work = _work(state, phase, batch, role, choice)
-        # Nothing is designed yet: the step says how, and with which command.
-        undesigned = not batch and not work.before.milestones
-        retry = state.command("step", state.run.workflow) if undesigned else again
-        work = work._replace(again=retry)
+        work = _work(state, phase, batch, role, choice)._replace(again=again)
+        if not batch and not work.before.milestones:
+            # Nothing is designed yet: the step says how, and with which command.
+            work = work._replace(again=state.command("step", state.run.workflow))
     if phase != "plan-design":
         done = _verified(state, work)
         if isinstance(done, Running):
