@@ -21,7 +21,7 @@ import time
 
 from shared.clients import known
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

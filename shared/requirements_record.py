@@ -10,7 +10,7 @@ import os
 from shared import resources
 from state.files import read_json, write_json
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any
 

@@ -10,7 +10,7 @@ import os
 from state.errors import Refused
 from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -10,7 +10,7 @@ from state.errors import Refused
 from state.milestones import files_of
 from state.rows import Progress
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any

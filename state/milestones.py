@@ -6,7 +6,7 @@ without pydantic, so that both agree. Only the standard library.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any, overload

@@ -5,7 +5,7 @@ The one place for them. Printed steps and the hook read it, so it imports nothin
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from state.plan_table import Milestone
 

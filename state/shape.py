@@ -10,7 +10,7 @@ from __future__ import annotations
 from state.errors import Problem
 from state.plan_table import Part
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeVar
 

@@ -10,7 +10,7 @@ from state.errors import Refused
 from state.files import parse_json, read_bytes, write_atomic
 from state.shape import SCHEMA_VERSION, read
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any
 

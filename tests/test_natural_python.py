@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.imports import module_graph, without_types
-from tests.test_layers import modules
+from tests.test_layers import ROOT, modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 # Clients' files are imported by name.
 STARTED = ("shared.guard.hook", "shared.guard.runner")
 BY_NAME = "shared.clients."
+SWITCH = "TYPE_CHECKING = False"
+REASON = "  # the hook loads this module: neither typing nor dataclasses"
 FOR_SPEED = {"state.quick_json"}
 
 
@@ -70,3 +73,14 @@ def test_only_what_the_hook_loads_is_written_for_speed() -> None:
         for form in bent(module)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_each_module_without_typing_says_why() -> None:
+    lines = {
+        place: line
+        for place in loaded()
+        for line in Path(ROOT, modules()[place].path).read_text(encoding="utf-8").splitlines()
+        if line.startswith(SWITCH)
+    }
+    assert lines
+    assert not [place for place, line in lines.items() if line != SWITCH + REASON]

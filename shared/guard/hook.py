@@ -26,7 +26,7 @@ from state.database import Database
 from state.errors import Refused
 from state.stages import INACTIVE
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

@@ -11,7 +11,7 @@ import os
 from shared.commands import ANYONE, COMMANDS, LATER, is_for_person, name_of
 from shared.requirements_record import lane_of
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

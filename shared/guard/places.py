@@ -10,7 +10,7 @@ from shared.guard.denial import Denied
 from shared.mode import sessions
 from shared.requirements_record import NEW, WORKFLOW, read_lane
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

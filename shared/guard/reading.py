@@ -7,7 +7,7 @@ import os
 from shared.guard.scene import Scene
 from shared.guard.secrets import check_look, check_pattern, check_read, check_tree, excluded
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

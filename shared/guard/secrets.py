@@ -17,7 +17,7 @@ from shared.known_secrets import (
     without_credentials,
 )
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

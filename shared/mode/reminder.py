@@ -11,7 +11,7 @@ from state import store
 from state.database import Database
 from state.stages import EXECUTING, GATHERING, INACTIVE, READ_ONLY, SUBMITTED
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

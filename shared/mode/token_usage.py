@@ -16,7 +16,7 @@ from state import store
 from state.database import Database
 from state.execution import IN_PROGRESS
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

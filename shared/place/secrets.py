@@ -12,7 +12,7 @@ import time
 from shared import known_secrets
 from shared.place.cache import recall, remember
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
