@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shared.resources import fill, read_prompt
 from shared.steps.brief import earlier_plans, notes_for
 from shared.steps.slices import agent_slice, answer_lines
 from shared.steps.workflow import Step
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
     from shared.steps.workflow import Context
@@ -23,7 +24,7 @@ def explore(ctx: Context, script: str) -> Block:
     block.data("request", state.run.request)
     block.data("task", agent_slice(ctx.plan, ctx.phase))
     block.data("earlier plans", earlier_plans(ctx))
-    block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
+    block.data("answers", answer_lines(ctx.plan.checkpoints, state.database.answers(state.run)))
     block.data("notes of an agent before you", notes_for(ctx))
     return block.next("done", state.command("step", ctx.workflow.name, str(ctx.number + 1)))
 

@@ -9,8 +9,8 @@ if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
 
 from architect.explore import explore_step
-from shared.steps.brief import work_step
 from shared.steps.program import main
+from shared.steps.work import work_step
 from shared.steps.workflow import Workflow
 
 SCRIPT = "architect.plan_design"

@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Graph = Mapping[str, set[str]]
 
@@ -58,16 +58,32 @@ def read_modules(root: str = ROOT) -> dict[str, Module]:
     return found
 
 
-def module_graph(modules: Mapping[str, Module]) -> dict[str, set[str]]:
+def module_graph(
+    modules: Mapping[str, Module], walk: Callable[[ast.AST], Iterable[ast.AST]] = ast.walk
+) -> dict[str, set[str]]:
     """Return, for each module of the program, which of the program's modules it imports."""
     return {
-        name: {i for i in _imports(module, modules) if i != name}
+        name: {i for i in _imports(module, modules, walk) if i != name}
         for name, module in modules.items()
     }
 
 
-def _imports(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+def without_types(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what `ast.walk` yields, except what stands under `if TYPE_CHECKING:`."""
+    for child in ast.iter_child_nodes(node):
+        if not (
+            isinstance(child, ast.If)
+            and isinstance(child.test, ast.Name)
+            and child.test.id == "TYPE_CHECKING"
+        ):
+            yield child
+            yield from without_types(child)
+
+
+def _imports(
+    module: Module, modules: Mapping[str, Module], walk: Callable[[ast.AST], Iterable[ast.AST]]
+) -> Iterator[str]:
+    for node in walk(module.tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom):

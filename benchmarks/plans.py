@@ -6,7 +6,7 @@ import random
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from state.edits import finish
+from state.edits import finish, parsed
 from state.freeze import freeze
 
 if TYPE_CHECKING:
@@ -43,17 +43,22 @@ def make_plan(seed: int, base: dict[str, Any] | None = None) -> Plan:
         for n in range(1, MILESTONES + 1)
     ]
     return finish(
-        {
-            "schema_version": 2,
-            "plan_id": str(uuid.UUID(int=chance.getrandbits(128))),
-            "created_at": MOMENT,
-            "base": base or {"commit": _id(chance), "branch": "main", "tree": _id(chance)},
-            "task_spec": [{"id": "T-1", "text": _text(chance, 12)}],
-            "overview": {"title": _text(chance, 6), "problem": _text(chance, 30), "approach": "A"},
-            "planning_context": {"decision_log": decisions},
-            "milestones": [_milestone(chance, n) for n in range(1, MILESTONES + 1)],
-            "milestone_dependencies": {"waves": []},
-        }
+        parsed(
+            {
+                "schema_version": 2,
+                "plan_id": str(uuid.UUID(int=chance.getrandbits(128))),
+                "created_at": MOMENT,
+                "base": base or {"commit": _id(chance), "branch": "main", "tree": _id(chance)},
+                "task_spec": [{"id": "T-1", "text": _text(chance, 12)}],
+                "overview": {
+                    "title": _text(chance, 6),
+                    "problem": _text(chance, 30),
+                    "approach": "A",
+                },
+                "planning_context": {"decision_log": decisions},
+                "milestones": [_milestone(chance, n) for n in range(1, MILESTONES + 1)],
+            }
+        )
     )
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.figure import Figure, ratio
 from state.execution import COMPLETED, PENDING, runnable
+from state.plan_table import Milestone
 from state.rows import Progress
+from state.shape import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +25,8 @@ NOW = "2026-01-02T03:04:05Z"
 
 def measure_scheduling() -> list[Figure]:
     """Return the time that `runnable` takes in process, in milliseconds and as a ratio."""
-    milestones, progress = make_run(1)
-    text = json.dumps(milestones)
+    stored, progress = make_run(1)
+    milestones, text = [read(one, Milestone)[0] for one in stored], json.dumps(stored)
     ways: list[Callable[[], object]] = [
         lambda: runnable(milestones, progress, MILESTONES, NOW), lambda: json.loads(text)
     ]  # fmt: skip
@@ -51,10 +53,12 @@ def make_run(seed: int) -> tuple[list[dict[str, Any]], dict[str, Progress]]:
         before = chance.sample(earlier, min(3, len(earlier)))
         files = [f"src/{chance.randrange(FILES)}.py" for _ in range(3)]
         milestones.append({
-            "id": name, "files": files, "tests": {"files": [f"tests/{number}.py"]},
+            "id": name, "number": number, "name": name, "files": files,
+            "tests": {"files": [f"tests/{number}.py"]},
             "documentation": {"module_comment": None, "docstrings": [], "algorithm_blocks": [],
                               "inline_comments": [], "changes": []},
-            "code_intents": [{"file": file} for file in files], "code_changes": [],
+            "code_intents": [{"id": name, "file": file, "behavior": ""} for file in files],
+            "code_changes": [],
             "depends_on": [f"M-{one:03}" for one in before],
         })  # fmt: skip
         # Every second one is done, so that all dependencies of all milestones are looked at.

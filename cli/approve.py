@@ -110,7 +110,7 @@ def _render(state: State) -> str:
     block = Block("result", digest=run.digest, approval=approval_text(approved))
     if approved is not None and approved[0] == UNPROVEN_CHANNEL:
         block.task(f"{UNPROVEN_SAID} {_reason(state)}")
-    block.data("approved", state.plan["overview"]["title"])
+    block.data("approved", state.plan.overview.title)
     return block.next("done", state.command("exec", "run")).render()
 
 

@@ -159,7 +159,7 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
     state = opened(state_dir)
     items = check_phase(state, phase)
     if as_json:
-        write(json_text([i.to_json() for i in items]) + "\n")
+        write(json_text([i._asdict() for i in items]) + "\n")
         return
     block = Block("result")
     lines = [f"{i.severity} {i.status} {i.scope}: {i.finding or i.check}" for i in items]

@@ -12,6 +12,7 @@ from cli.options import json_option, opened_to_read, state_dir_option
 from shared.builders import Block, json_text, visible, visible_line
 from state import kinds, store
 from state.errors import Refused
+from state.shape import as_json as as_json_of
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -31,10 +32,10 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
     """
     state = opened_to_read(state_dir)
     state.check_unedited()
-    data = state.plan
+    plan = state.plan
     found: list[Any] = []
     for entity_id in ids:
-        entity = kinds.find(data, entity_id)
+        entity = kinds.find(plan, entity_id)
         if entity is None:
             raise Refused(
                 "not_found",
@@ -44,7 +45,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
                 "planner plan show",
             )
         found.append(entity.entity)
-    shown = found if ids else data
+    shown = as_json_of(tuple(found) if ids else plan)
     if as_json:
         write(json_text(shown) + "\n")
     elif as_markdown or form() == TEXT:
@@ -53,7 +54,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
         text = json.dumps(_without_patches(shown), indent=1, ensure_ascii=False)
         block = Block("result").data("plan", text)
         if block.is_cut:
-            parts = ids if len(ids) > 1 else [m["id"] for m in data["milestones"]]
+            parts = ids if len(ids) > 1 else [m.id for m in plan.milestones]
             named = state.command("plan", "show", parts[0])
             block.task(
                 f"It does not fit into one block. `{named}` prints one of {', '.join(parts)}."
@@ -61,7 +62,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
         write(block.render())
 
 
-def _markdown(state: State, found: list[dict[str, Any]]) -> str:
+def _markdown(state: State, found: list[Any]) -> str:
     """Return entities as Markdown, a list of fields each; without one, the whole plan."""
     from orchestrator.submit.plan_md import rendered
 
@@ -69,8 +70,8 @@ def _markdown(state: State, found: list[dict[str, Any]]) -> str:
         return rendered(state, store.load_plan(state.plan_path))
     lines = []
     for entity in found:
-        lines += ["", f"# {entity.get('id', '')} {kinds.title_of(entity)}".rstrip(), ""]
-        lines += _listed(_without_patches(entity))
+        lines += ["", f"# {getattr(entity, 'id', '')} {kinds.title_of(entity)}".rstrip(), ""]
+        lines += _listed(_without_patches(as_json_of(entity)))
     return visible("\n".join(lines[1:])) + "\n"
 
 
@@ -114,7 +115,7 @@ def list_entities(
     state.check_unedited()
     rows = kinds.entities(state.plan, kind.removesuffix("s"), milestone)
     if as_json:
-        write(json_text(rows) + "\n")
+        write(json_text(as_json_of(tuple(rows))) + "\n")
         return
     text = "\n".join(_row(kind, r) for r in rows)
     write(Block("result").data(kind, text or "none").render())
@@ -144,6 +145,6 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
             write(Block("result").task("The plan changes no file yet.").render())
 
 
-def _row(kind: str, entity: dict[str, Any]) -> str:
+def _row(kind: str, entity: Any) -> str:  # noqa: ANN401 – any entity
     title = visible_line(kinds.title_of(entity))
-    return f"{entity.get('id', kind)}\tv{entity['version']}\t{title}"
+    return f"{getattr(entity, 'id', kind)}\tv{entity.version}\t{title}"

@@ -56,7 +56,7 @@ def list_items(
     items = read_review(path).items if os.path.exists(path) else []
     rows = [i for i in items if status in (None, i.status) and group in (None, i.group)]
     if as_json:
-        write(json_text([i.to_json() for i in rows]) + "\n")
+        write(json_text([i._asdict() for i in rows]) + "\n")
         return
     lines = [f"{i.id}\t{i.severity}\t{i.status}\t{i.scope}\t{i.finding or i.check}" for i in rows]
     write(Block("result").data("items", "\n".join(lines) or "no review is open").render())

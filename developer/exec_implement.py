@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from os.path import dirname, realpath
+from typing import TYPE_CHECKING
 
 if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
@@ -11,22 +12,20 @@ if not __package__:  # started by its path, from any folder
 from shared.execution.costs import RESULT
 from shared.execution.progress import View
 from shared.resources import answer_path, answer_word, fill, milestone_worktree_path, read_prompt
-from shared.steps.brief import TRY, with_commands, work_task
+from shared.steps.brief import TRY, with_commands
 from shared.steps.program import main
 from shared.steps.slices import answer_lines, milestone_slice
+from shared.steps.work import work_task
 from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
 from state.execution import IN_PROGRESS
 from state.modes import MODES, tools_of
+from state.plan_table import Checkpoint, Option
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.builders import Block
     from shared.steps.workflow import Context
-
-    Json = dict[str, Any]
+    from state.plan_table import Milestone
 
 SCRIPT = "developer.exec_implement"
 AGENT = "developer"
@@ -50,7 +49,7 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
     """Return the block with the task of writing one milestone in its own worktree."""
     state, view = ctx.state, View(ctx.state)
     row = view.progress[name]
-    milestone = next(m for m in view.milestones if m["id"] == name)
+    milestone = next(m for m in view.milestones if m.id == name)
     result = f"result-{name}-{row.attempts}.json"
     slots = {
         "milestone": name,
@@ -66,16 +65,17 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
     block = with_commands(ctx, text, asks=not agent)
     block.rules(_prompt("impl-code-execute-rules"))
     block.data("your part", guidance(milestone))
-    block.data("for this milestone", milestone["prompt_suffix"] or "")
+    block.data("for this milestone", milestone.prompt_suffix or "")
     block.data("found before", "\n".join(_found_before(view, milestone)))
     block.data("failed before", row.note)
     block.data("plan", milestone_slice(ctx.plan, name, whole=agent))
     answers = view.answers_for(name)
-    asked = [{"id": c.id, "question": c.question, "options": c.options}
-             for c in view.checkpoints.values() if c.milestone == name]  # fmt: skip
-    block.data(
-        "answers", answer_lines({"checkpoints": [*ctx.plan["checkpoints"], *asked]}, answers)
-    )
+    asked = [
+        Checkpoint(id=c.id, question=c.question, options=tuple(Option(**o) for o in c.options))
+        for c in view.checkpoints.values()
+        if c.milestone == name
+    ]
+    block.data("answers", answer_lines([*ctx.plan.checkpoints, *asked], answers))
     own = ("--milestone", name, "--attempt", str(row.attempts))
     role = AGENT if agent else None
     done = ("exec", "done", *own, "--file", answer_word(result))
@@ -86,22 +86,24 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
     return block
 
 
-def guidance(milestone: Json) -> str:
+def guidance(milestone: Milestone) -> str:
     """Return what the agent of a milestone is told of its mode, its tools and its budget."""
-    mode = MODES[milestone["mode"]]
+    mode = MODES[milestone.mode]
     allowed, denied = tools_of(milestone)
-    limits = {"tools": ", ".join(sorted(allowed)), "not": ", ".join(sorted(denied))}
-    limits |= {"tokens at most": milestone["max_tokens"], "turns at most": milestone["max_turns"]}
+    limits = {
+        "tools": ", ".join(sorted(allowed)), "not": ", ".join(sorted(denied)),
+        "tokens at most": milestone.max_tokens, "turns at most": milestone.max_turns,
+    }  # fmt: skip
     lines = [f"{mode.title}: {mode.guidance}" if mode.guidance else ""]
     lines += [f"{name}: {value}" for name, value in limits.items() if value]
     return "\n".join(line for line in lines if line)
 
 
-def _found_before(view: View, milestone: Json) -> list[str]:
+def _found_before(view: View, milestone: Milestone) -> list[str]:
     """Return what agents handed in that wrote no files, of the milestones that this one needs."""
     needed = [
-        m["id"] for m in view.milestones
-        if m["id"] in milestone["depends_on"] and not MODES[m["mode"]].writes
+        m.id for m in view.milestones
+        if m.id in milestone.depends_on and not MODES[m.mode].writes
     ]  # fmt: skip
     rows = view.state.database.event_rows(view.state.run) if needed else []
     told = [r["payload"] for r in rows if r["kind"] == RESULT]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state.errors import Problem, Refused, value_text
 from state.files import parse_json, read_bytes
+from state.written_json import problems_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,12 +14,31 @@ if TYPE_CHECKING:
     from state.rows import Progress
 
 SUCCESS, FAILURE = "success", "failure"
-_FIELDS = ("milestone", "status", "output", "error", "stats", "artifacts")
 _STATS = (
     "prompt_tokens", "completion_tokens", "tool_calls", "tool_successes", "tool_failures",
     "duration_seconds",
 )  # fmt: skip
-_EXAMPLE = '{"status": "success", "output": "what was done, in a sentence"}'
+_TEXT = {"type": ["string", "null"], "allowed": "a text, or null"}
+_PATHS = '["path", …]'
+_FIGURE = {"type": "number", "minimum": 0, "allowed": "a number from 0"}
+_SCHEMA = {
+    "type": "object",
+    "allowed": '{"status": "success", "output": "what was done, in a sentence"}',
+    "additionalProperties": False,
+    "required": ["status"],
+    "properties": {
+        "milestone": {},
+        "status": {"enum": [SUCCESS, FAILURE], "allowed": f"{SUCCESS}, {FAILURE}"},
+        "output": _TEXT,
+        "error": _TEXT,
+        "stats": {
+            "type": ["object", "null"], "allowed": ", ".join(_STATS),
+            "additionalProperties": False, "properties": dict.fromkeys(_STATS, _FIGURE),
+        },
+        "artifacts": {"type": ["array", "null"], "items": {"type": "string", "allowed": _PATHS},
+                      "allowed": _PATHS},
+    },
+}  # fmt: skip
 
 
 class Result(NamedTuple):
@@ -41,9 +61,7 @@ class Result(NamedTuple):
 def read_result(path: str, milestone: str) -> Result:
     """Return an agent's result of a milestone; Refused, with all problems, if it is malformed."""
     value = parse_json(read_bytes(path), path)
-    if not isinstance(value, dict):
-        raise Refused("invalid", path, "the file is not a JSON object", f"write {_EXAMPLE}")
-    problems = list(_problems(value, milestone))
+    problems = problems_in(value, _SCHEMA, path) or list(_contradictions(value, milestone))
     if problems:
         raise Refused.of(problems)
     return Result(
@@ -54,10 +72,7 @@ def read_result(path: str, milestone: str) -> Result:
     )
 
 
-def _problems(value: dict[str, Any], milestone: str) -> Iterator[Problem]:
-    for name in value.keys() - set(_FIELDS):
-        text = f"a result has no field {value_text(name)}"
-        yield Problem("invalid", str(name), text, ", ".join(_FIELDS))
+def _contradictions(value: dict[str, Any], milestone: str) -> Iterator[Problem]:
     named = value.get("milestone", milestone)
     if named != milestone:
         text = (
@@ -65,30 +80,9 @@ def _problems(value: dict[str, Any], milestone: str) -> Iterator[Problem]:
             "nothing is lost"
         )
         yield Problem("conflict", "milestone", text, f"hand in the result of {milestone}")
-    status, error = value.get("status"), value.get("error")
-    if status not in (SUCCESS, FAILURE):
-        yield Problem(
-            "invalid", "status", f"the status is {value_text(status)}", f"{SUCCESS}, {FAILURE}"
-        )
-    for name in ("output", "error"):
-        if not isinstance(value.get(name), str | None):
-            yield Problem("invalid", name, "it is not a text", "a text, or null")
+    status, error = value["status"], value.get("error")
     if status == FAILURE and not error:
         yield Problem("invalid", "error", "the status is failure without `error`", "say why")
     if status == SUCCESS and error:
         text = "the status is success, and `error` says that something failed"
         yield Problem("invalid", "error", text, f"leave out `error`, or the status {FAILURE}")
-    if not _are_figures(value.get("stats")):
-        yield Problem("invalid", "stats", "these are not figures", ", ".join(_STATS))
-    artifacts = value.get("artifacts") or []
-    if not isinstance(artifacts, list) or not all(isinstance(a, str) for a in artifacts):
-        yield Problem("invalid", "artifacts", "it is not a list of texts", '["path", …]')
-
-
-def _are_figures(stats: object) -> bool:
-    if stats is None:
-        return True
-    return isinstance(stats, dict) and all(
-        name in _STATS and isinstance(n, int | float) and not isinstance(n, bool) and n >= 0
-        for name, n in stats.items()
-    )

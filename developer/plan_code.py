@@ -8,8 +8,8 @@ from os.path import dirname, realpath
 if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
 
-from shared.steps.brief import work_step
 from shared.steps.program import main
+from shared.steps.work import work_step
 from shared.steps.workflow import Workflow
 
 SCRIPT = "developer.plan_code"

@@ -18,7 +18,6 @@ from shared.workspace import base_of, config_of
 from state import store
 from state.actors import UNPROVEN
 from state.errors import Refused
-from state.results import VerifyResult
 
 if TYPE_CHECKING:
     from developer.verify.job import Done
@@ -79,7 +78,7 @@ def verify_plan(state: State, plan: Plan) -> Done | Running:
 
 def with_results(plan: Plan, done: Done) -> Plan:
     """Return a copy of the plan that holds the results of the verify commands."""
-    results = tuple(VerifyResult.model_validate(r.for_plan()) for r in done.results)
+    results = tuple(r.for_plan() for r in done.results)
     return plan.model_copy(update={"verify": results})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orchestrator.host_steps import freeze
 from quality_reviewer.exec_reconcile import judge
 from shared.git.kept import is_kept
@@ -10,12 +12,10 @@ from shared.resources import read_prompt
 from shared.steps.workflow import Context, Step
 from state.milestones import untouched
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.builders import Block
     from shared.run import State
+    from state.plan_table import Plan
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
@@ -48,7 +48,7 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     return block.next("done", state.command("exec", "run"))
 
 
-def has_open_gaps(state: State, plan: dict[str, Any]) -> bool:
+def has_open_gaps(state: State, plan: Plan) -> bool:
     """Return whether agents have left planned files untouched and nobody has judged that yet."""
     return bool(untouched(plan)) and not state.database.outcomes(state.run, "reconcile")
 

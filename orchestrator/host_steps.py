@@ -5,6 +5,8 @@ Wording lies in the prompt files; tags, commands and what is shown are decided h
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
@@ -34,22 +36,21 @@ from shared.steps.brief import (
     modes_of,
     variant_of,
     with_commands,
-    work_task,
 )
+from shared.steps.work import work_task
 from shared.steps.workflow import Context, Step
 from state.actors import HOST, WRITER
 from state.milestones import unanswered
 from state.phases import CODE_PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from shared.builders import Block
     from shared.qr.types import Item
     from shared.run import State
     from state.phases import Phase
+    from state.plan_table import Checkpoint
 
 
 def init(ctx: Context, prompt: str) -> Block:
@@ -130,7 +131,7 @@ def work(ctx: Context, script: str) -> Block:
         )
     block = with_commands(ctx, text, asks=phase in CODE_PHASES)
     _say_why(block, ctx)
-    prose = all(m["is_documentation_only"] for m in ctx.plan["milestones"])
+    prose = all(m.is_documentation_only for m in ctx.plan.milestones)
     role = WRITER if phase in CODE_PHASES and prose else ctx.step.agent or ""
     block.dispatch(role, [state.command(*words)], model=state.model(role))
     return block.next("done", state.command("step", ctx.workflow.name))
@@ -147,19 +148,19 @@ def _say_why(block: Block, ctx: Context) -> None:
         block.data("review", ": ".join(review_of(ctx.state, ctx.plan)))
 
 
-def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
+def _questions(ctx: Context, waiting: list[Checkpoint]) -> Block:
     """Return the prompt that shows the user the questions that an agent has asked."""
     state = ctx.state
     folder = answer_path(state.state_dir, "")
     text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
     block = ctx.block().task(text)
     for asked in waiting:
-        options = [(o["key"], o["label"]) for o in asked["options"]]
-        block.ask(asked["id"], asked["question"], options, multi=asked["multi"])
+        options = [(o.key, o.label) for o in asked.options]
+        block.ask(asked.id, asked.question, options, multi=asked.multi)
     for asked in waiting:
-        name = asked["id"]
-        for option in asked["options"]:
-            key = option["key"]
+        name = asked.id
+        for option in asked.options:
+            key = option.key
             block.next(f"{name} {key}", state.command("decide", name, key))
         words = ("decide", name, "--file", answer_word(f"{name}.md"))
         block.next(f"{name} other", state.command(*words))
@@ -198,7 +199,7 @@ def gate(ctx: Context) -> Block:
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
     blocks = {i.id for i in blocking(items, ctx.iteration)}
-    marked = (f"{_weight(i, blocks)}: {item_line(i.to_json())}" for i in rows)
+    marked = (f"{_weight(i, blocks)}: {item_line(i._asdict())}" for i in rows)
     block.data("answers", "\n".join(_answers_by(items, ctx.iteration)))
     block.data("items", "\n".join(marked).replace("planner mode rebase", rebase))
     _converge(block, ctx, items)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from developer.exec_implement import milestone_task
 from orchestrator.host_steps import work
 from quality_reviewer.scale import review_of
@@ -12,7 +14,6 @@ from shared.steps.workflow import Step
 from state.actors import WRITER
 from state.execution import BLOCKED, IN_PROGRESS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
     from shared.steps.workflow import Context
@@ -37,7 +38,7 @@ def write_milestones(ctx: Context, script: str) -> Block:
     if not running and view.open_checkpoints():
         name = "wave-asks"
     block = with_commands(ctx, read_prompt("orchestrator", "executor", name), asks=True)
-    prose = {m["id"] for m in ctx.plan["milestones"] if m["is_documentation_only"]}
+    prose = {m.id for m in ctx.plan.milestones if m.is_documentation_only}
     for role in ctx.step.agent or "", WRITER:
         own = [m for m in running if (m in prose) == (role == WRITER)]
         runs = [state.command("step", "exec-implement", "--milestone", m) for m in own]

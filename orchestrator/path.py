@@ -1,21 +1,19 @@
-"""Count where a run stands on its own path: the steps that lie on it, not all of a table (FC-4).
-
-Only the standard library, and little of it: printed steps import this module.
-"""
+"""Count where a run stands on its own path: the steps that lie on it, not all of a table (FC-4)."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from quality_reviewer.scale import designs_itself, review_of
 from shared.requirements_record import lane_of
 from state.milestones import changes_of, promised_files
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.steps.workflow import Context
 
-    # A part of the path – planning, the executor, the executor with bytes that agents wrote – and
-    # a step's number in its table.
-    Place = tuple[int, int]
+# A part of the path – planning, the executor, the executor with bytes that agents wrote – and
+# a step's number in its table.
+Place = tuple[int, int]
 
 _CONTEXT, _DESIGN, _CODE, _DOCS = 2, 3, 6, 9
 _APPROVAL, _RUN, _WRITING, _WRITING_DOCS, _RECONCILE = 1, 2, 3, 6, 9
@@ -61,13 +59,13 @@ def _documents_due(ctx: Context, code: int, docs: int) -> bool:
     number = ctx.number
     if number in (docs, docs + 1):
         return True
-    milestones = ctx.plan["milestones"]
-    changed = {change["file"] for m in milestones for change in changes_of(m)}
+    milestones = ctx.plan.milestones
+    changed = {change.file for m in milestones for change in changes_of(m)}
     promised = {file for m in milestones for file in promised_files(m)}
     return bool(code < number < docs and promised - changed)
 
 
 def _is_written(ctx: Context) -> bool:
     """Return whether agents have written the bytes that are approved or carried out now."""
-    done = any(o["phase"] == "impl-code" for o in ctx.plan["reviews"])
+    done = any(o.phase == "impl-code" for o in ctx.plan.reviews)
     return done and not ctx.state.is_writing

@@ -6,6 +6,7 @@ Wording lies in the prompt files; questions, commands and what is shown are deci
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from shared.builders import first_of
 from shared.requirements_record import (
@@ -23,7 +24,6 @@ from shared.run import open_state
 from shared.steps.workflow import Step
 from state.actors import HOST
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from shared.output import write_answer
 from shared.resources import command
@@ -19,7 +20,6 @@ from shared.steps.program import (
 )
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.steps.workflow import Workflow
 

@@ -5,6 +5,8 @@ Wording lies in the prompt files; questions, commands and what is shown are deci
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.workflow import Step
 from shared.strategy_budget import fitted_gathered, fitted_progress
@@ -22,7 +24,6 @@ from shared.strategy_record import (
 )
 from shared.strategy_text import render_query, render_verdicts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

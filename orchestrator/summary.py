@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from shared.archive import paths as archived
 from shared.digests import SHORTEST
@@ -17,66 +18,64 @@ from state import store
 from state.channels import approval_text
 from state.milestones import changes_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
 
     from shared.run import State
     from state.database import Run
+    from state.plan_table import Milestone, Plan, VerifyResult
 
 
 _PROVEN = "only a proven approval counts: typed in Claude Code, or signed by a key to touch"
 
 
-def _verified(results: list[dict[str, Any]]) -> str:
+def _verified(results: Sequence[VerifyResult]) -> str:
     """Return each verify command's result, and whether any command runs the changed code."""
     if not results:
         return "NOT VERIFIED"
-    proof = {
+    proof: dict[bool | None, str] = {
         True: "; with the changed code broken this fails, so some of it is run",
         False: "; with the changed code broken this still passes, so none of it is run",
     }
     known = "fails on the base as well, so it tells NOTHING of the change"
     said = "; ".join(
-        f"{r['command']}: {known if r['outcome'] == 'known-failure' else r['outcome']}"
-        f" ({facts_of(r)})"
+        f"{r.command}: {known if r.outcome == 'known-failure' else r.outcome} ({facts_of(r)})"
         for r in results
     )
-    return said + proof.get(results[0]["exercised"], "")
+    return said + proof.get(results[0].exercised, "")
 
 
-def _revised(state: State, plan: dict[str, Any]) -> list[str]:
+def _revised(state: State, plan: Plan) -> list[str]:
     """Return which plan entities differ from the previous revision, by comparing their hashes."""
-    path = superseded_plan_path(state.state_dir, plan["revision"] - 1)
+    path = superseded_plan_path(state.state_dir, plan.revision - 1)
     if not os.path.exists(path):
         return []
-    old, new = store.read_plan(path)["seals"], plan["seals"]
+    old, new = store.read_plan(path).seals, plan.seals
     # A new remark has a line of its own.
     known = [n for n in sorted({*old, *new}) if n in old or not n.startswith("RM-")]
     named = [n for n in known if "-" in n or n == "overview"]
     changed = [n for n in named if old.get(n) != new.get(n)]
-    return [f"changed since revision {plan['revision'] - 1}: {', '.join(changed) or 'nothing'}"]
+    return [f"changed since revision {plan.revision - 1}: {', '.join(changed) or 'nothing'}"]
 
 
-def _reviewed(plan: dict[str, Any]) -> str:
-    rounds = max([outcome["iteration"] for outcome in plan["reviews"]], default=1)
+def _reviewed(plan: Plan) -> str:
+    rounds = max([outcome.iteration for outcome in plan.reviews], default=1)
     gates = f"; a gate took {rounds} rounds" if rounds > 1 else ""
-    beyond = beyond_limit(plan["reviews"])
-    return f"reviewed by {reviewers_of(plan['reviews'])}{gates}{beyond and '; '}{beyond}"
+    beyond = beyond_limit(plan.reviews)
+    return f"reviewed by {reviewers_of(plan.reviews)}{gates}{beyond and '; '}{beyond}"
 
 
-def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
+def _files_of(milestone: Milestone, run: Run) -> list[str]:
     if run.depth == "intent":
-        files: list[str] = milestone["files"]
-        return files
+        return [*milestone.files]
     changes = changes_of(milestone)
-    return [f"{c['old_file']} → {c['file']}" if c.get("old_file") else c["file"] for c in changes]
+    return [f"{c.old_file} → {c.file}" if c.old_file else c.file for c in changes]
 
 
-def _apart(plan: dict[str, Any]) -> list[str]:
+def _apart(plan: Plan) -> list[str]:
     """Return which files a plan has beside it, since they are too large; nothing without any."""
-    changes = [change for m in plan["milestones"] for change in changes_of(m)]
-    large = [c["file"] for c in changes if c["encoding"] == "blob" and c.get("after")]
+    changes = [change for m in plan.milestones for change in changes_of(m)]
+    large = [c.file for c in changes if c.encoding == "blob" and c.after]
     said = "not self-contained: the plan needs its ref for"
     return [f"{said} {', '.join(large)}, too large for a patch"] if large else []
 
@@ -99,35 +98,35 @@ def _spent(state: State) -> list[str]:
 def summary(state: State) -> str:
     """Return the summary of a plan to approve, one line per entry; line breaks become spaces."""
     plan, run = state.plan, state.run
-    overview = plan["overview"]
-    files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))
-    answers = answer_lines(plan, state.database.answers(run))
+    overview = plan.overview
+    files = list(dict.fromkeys(file for m in plan.milestones for file in _files_of(m, run)))
+    answers = answer_lines(plan.checkpoints, state.database.answers(run))
     lines = [
-        f"{overview['title']} (revision {run.revision}, digest {(run.digest or '')[:SHORTEST]})",
-        overview["approach"],
+        f"{overview.title} (revision {run.revision}, digest {(run.digest or '')[:SHORTEST]})",
+        overview.approach,
         *(f"answered: {line}" for line in answers.split("\n") if line),
-        *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
-        *(task["text"] for task in plan["task_spec"] if task["out_of_scope"]),
-        *(f"assumed at the start: {text}" for text in plan["context"]["assumptions"]),
-        *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
+        *(f"{d.id}: {d.decision}" for d in plan.planning_context.decision_log),
+        *(task.text for task in plan.task_spec if task.out_of_scope),
+        *(f"assumed at the start: {text}" for text in plan.context.assumptions),
+        *(f"risk: {r.risk}" for r in plan.planning_context.known_risks),
         "; ".join(filter(None, [f"files: {', '.join(files)}", _committed(state)])),
-        f"verify: {_verified(plan['verify'])}"
+        f"verify: {_verified(plan.verify)}"
         if run.depth == "full"
         else "approved are the intents; their code is written then and comes back for approval",
         *_apart(plan),
         *_revised(state, plan),
         *(
-            f"{one['id']}: {one['text']}{one['outcome'] and ' → '}{one['outcome']}"
-            for one in plan["user_remarks"]
-            if one["revision"] == plan["revision"] - 1 or one["outcome"].startswith("declined")
+            f"{one.id}: {one.text}{one.outcome and ' → '}{one.outcome}"
+            for one in plan.user_remarks
+            if one.revision == plan.revision - 1 or one.outcome.startswith("declined")
         ),
-        *(f"revised: {text}" for text in plan["remarks"]),
+        *(f"revised: {text}" for text in plan.remarks),
         _reviewed(plan),
         *_spent(state),
-        *(f"note, {line}" for o in plan["reviews"] for line in note_lines(o)),
+        *(f"note, {line}" for o in plan.reviews for line in note_lines(o)),
         *(
-            f"passed against the figures, {o['phase']}: {o['reason']}"
-            for o in plan["reviews"]
+            f"passed against the figures, {o.phase}: {o.reason}"
+            for o in plan.reviews
             if against_figures(o)
         ),
     ]
@@ -137,8 +136,8 @@ def summary(state: State) -> str:
     elif state.config["config"].get("require") == "proven":
         lines.append(_PROVEN)
     lines += [
-        f"open: {item['id']} {item['severity']} {item['finding']}"
-        for outcome in plan["reviews"]
-        for item in outcome["open"]
+        f"open: {item.id} {item.severity} {item.finding}"
+        for outcome in plan.reviews
+        for item in outcome.open
     ]
     return "\n".join(" ".join(line.split()) for line in lines)

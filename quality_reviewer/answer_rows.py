@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quality_reviewer.items import next_number
 from quality_reviewer.questions import TEXTS
 from shared.qr.schema import Review, check_review
-from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, VERDICTS, Item, Said, item_id
+from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, VERDICTS, Item, Said, item_id
 from state.errors import Problem, Refused, value_text
 from state.validator import check_value
 
@@ -52,7 +53,7 @@ def answered(review: Review, rows: object, share: Share) -> Answered:
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
         raise Refused("invalid", "verdicts", "the file is not a JSON list of answers", example)
-    changed = Review(review.phase, review.iteration, review.items, review.verdicts)
+    changed = replace(review, items=[*review.items], verdicts={**review.verdicts})
     problems = _twice(rows)
     unproved: list[Problem] = []
     for n, row in enumerate(rows):
@@ -132,22 +133,31 @@ def _answer(
             Problem("invalid", f"{at}.finding", text, "say what is wrong, where, what to do")
         )
     asked, evidence = items[number], row.get("evidence")
-    values = {"status": status, "finding": finding or None, "answered_by": share.who}
-    values["note"] = note_of(row)
-    values["evidence"] = evidence if isinstance(evidence, str) and evidence.strip() else None
-    values |= {k: v for k, v in row.items() if k == "severity"}
-    given = asked.changed(**values)
+    given = _as_said(asked, row, share.who)
     problems = problems or _unfit(review, given, at)
     # By the severity of the question: a reviewer may not lower it to do without evidence.
     if problems or status != PASS:
         lacking = None
     else:
-        lacking = share.evidence.problem(given.changed(severity=asked.severity), evidence, at)
+        lacking = share.evidence.problem(given._replace(severity=asked.severity), evidence, at)
     if lacking is not None:
         unproved.append(lacking)
     elif not problems:
-        items[number] = given.changed(evidence=share.evidence.in_lines(given))
+        items[number] = given._replace(evidence=share.evidence.in_lines(given))
     return problems
+
+
+def _as_said(asked: Item, row: dict[str, Any], who: Answerer) -> Item:
+    """Return a question with what an answer says of it, be it possible or not."""
+    evidence = row.get("evidence")
+    return asked._replace(
+        status=row.get("status", TODO),
+        finding=row.get("finding") or None,
+        answered_by=who,
+        note=note_of(row),
+        evidence=evidence if isinstance(evidence, str) and evidence.strip() else None,
+        severity=row.get("severity", asked.severity),
+    )
 
 
 def note_of(row: dict[str, Any]) -> Any:  # noqa: ANN401 – what is no text is refused later
@@ -174,7 +184,7 @@ def _add(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Pro
     if unfit := _unfit(review, new, at):
         return unfit
     own = [i for i in review.items if (i.by, i.group) == (REVIEWER, group) and i.check not in TEXTS]
-    if any(i == new.changed(id=i.id) for i in own):
+    if any(i == new._replace(id=i.id) for i in own):
         return []  # the same file sent again, because the output was lost
     if sum(i.status == FAIL for i in own) >= MOST_ADDED:
         return [

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 def mode_for(state: State, plan: Plan) -> str:
     """Return how much review (full, small or none) a not yet saved plan gets."""
-    return review_of(state, plan.model_dump())[0]
+    return review_of(state, plan)[0]
 
 
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
@@ -68,7 +68,7 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
     ]
     iteration = state.database.phase(state.run, phase)[1]
     again = {i.id for i in blocking(items, iteration - 1) if i.rounds}
-    items = [i.changed(status=TODO) if i.id in again else i for i in items]
+    items = [i._replace(status=TODO) if i.id in again else i for i in items]
     return grouped(items, plan, small=one_list)
 
 
@@ -103,7 +103,7 @@ def _selected(
     answered: dict[Name, Item] = {}
     earlier: dict[Name, Item] = {}
     for of, rows in state.database.passed_reviews(state.run).items():
-        found = [i for i in map(Item.from_json, rows) if i.by == REVIEWER and is_of_table(i)]
+        found = [i for i in (Item(**row) for row in rows) if i.by == REVIEWER and is_of_table(i)]
         (answered if of in passed else earlier).update({(i.check, i.scope): i for i in found})
     documented = phase in CODE_PHASES and documents_are_written(state, plan)
     selection = select(
@@ -196,7 +196,7 @@ def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: object) 
     if os.path.exists(path):
         items = read_review(path).items
     else:
-        items = [Item.from_json(row) for row in outcomes[-1]["items"]]
+        items = [Item(**row) for row in outcomes[-1]["items"]]
     known = {i.id: (i.status, i.finding, i.note) for i in items if i.by == REVIEWER}
     given = [row for row in rows if isinstance(row, dict) and "id" in row]
     same = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from quality_reviewer.questions import TEXTS
 from shared.qr.schema import read_review
@@ -16,16 +17,15 @@ from shared.verified import lines_for_review
 from state.actors import HOST
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
     from shared.builders import Block
     from shared.qr.types import Item
     from shared.run import State
     from shared.steps.workflow import Context
     from state.phases import Phase
+    from state.plan_table import Plan
 
 
 SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cut it
@@ -63,7 +63,7 @@ def questions(ctx: Context) -> Block:
         "blocking": _blocking(ctx.iteration),
     }
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
-    own = slices.concerned(plan, [i.to_json() for i in todo])
+    own = slices.concerned(plan, [i._asdict() for i in todo])
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
         diff = state.command("plan", "diff", "--format", "xml", *own)
@@ -78,7 +78,7 @@ def questions(ctx: Context) -> Block:
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_lines(todo)))
     block.data("plan", shown)
-    answers = answer_lines(plan, state.database.answers(state.run))
+    answers = answer_lines(plan.checkpoints, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
     block.data(RAN, ran)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
@@ -91,10 +91,10 @@ def answered_alone(items: Iterable[Item]) -> bool:
     return any(item.answered_by == ASSISTANT for item in items)
 
 
-def _ran(state: State, plan: dict[str, Any]) -> str:
+def _ran(state: State, plan: Plan) -> str:
     """Return how the change was verified, then the last of what the assistant ran on it (VR-3)."""
     tree = captured_tree(state.state_dir)
-    verified = lines_for_review([r for r in plan["verify"] if r["tree"] == tree])
+    verified = lines_for_review([r for r in plan.verify if r.tree == tree])
     runs = runs_on_change(state.state_dir)[-MOST_RUNS:]
     return "\n".join([*verified, *(run.line() for run in runs)])
 

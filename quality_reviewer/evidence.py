@@ -204,9 +204,8 @@ class Evidence:
 
     @cached_property
     def _ids(self) -> set[str]:
-        data = self._plan.model_dump(mode="json")
-        entities = {e["id"] for e in entities_of(data)}
-        return {"overview", "knowledge", *(t["id"] for t in data["task_spec"]), *entities}
+        entities = {e.id for e in entities_of(self._plan)}
+        return {"overview", "knowledge", *(t.id for t in self._plan.task_spec), *entities}
 
     @cached_property
     def _base(self) -> tuple[Objects, Mapping[str, Any]] | None:

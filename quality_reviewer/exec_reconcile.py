@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from os.path import dirname, realpath
+from typing import TYPE_CHECKING
 
 if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
@@ -14,7 +15,6 @@ from shared.steps.slices import review_slice
 from shared.steps.workflow import Step, Workflow
 from state.milestones import untouched
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
     from shared.steps.workflow import Context

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shared.qr.types import PREFIXES, REVIEWER, STATUSES, Item, blocking, item_id
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -31,7 +32,7 @@ def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
 def count_round(items: Sequence[Item], iteration: int) -> list[Item]:
     """Return the review items after a failed round, with `rounds` one higher on blocking ones."""
     blocked = {i.id for i in blocking(items, iteration)}
-    return [i.changed(rounds=i.rounds + 1) if i.id in blocked else i for i in items]
+    return [i._replace(rounds=i.rounds + 1) if i.id in blocked else i for i in items]
 
 
 def for_user(items: Iterable[Item], iteration: int) -> list[Item]:
@@ -53,11 +54,11 @@ def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
     for item, same in zip(fresh, exact, strict=True):
         old = same or _take(left, item, finding=False)
         if old is None:
-            kept.append(item.changed(id=item_id(numbers[item.by], item.by)))
+            kept.append(item._replace(id=item_id(numbers[item.by], item.by)))
             numbers[item.by] += 1
         else:
             accepted = same.accepted if same else None
-            kept.append(item.changed(id=old.id, rounds=old.rounds, accepted=accepted))
+            kept.append(item._replace(id=old.id, rounds=old.rounds, accepted=accepted))
     return kept
 
 

@@ -1,77 +1,58 @@
-"""List the review questions of each planning phase, each with what makes it due (PL-23, RV-2).
-
-Only the standard library, and little of it: printed
-steps import this module.
-"""
+"""List the review questions of each planning phase, each with what makes it due (PL-23, RV-2)."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from shared.qr.types import COULD, MUST, SHOULD
 from state.phases import PHASES, PLANNING_PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Literal
 
     from shared.qr.types import Severity
     from state.phases import Phase
 
-    # What a program sees in plan and change; quality_reviewer/signs.py says how.
-    Sign = Literal[
-        "code",
-        "rewrite",
-        "added",
-        "long",
-        "signature",
-        "removed",
-        "input",
-        "concurrency",
-        "errors",
-        "choice",
-        "comments",
-        "documents",
-        "criteria",
-        "several",
-        "alternatives",
-        "knowledge",
-    ]
-    Per = Literal["plan", "milestone", "task", "intent"]
+# What a program sees in plan and change; quality_reviewer/signs.py says how.
+Sign = Literal[
+    "code",
+    "rewrite",
+    "added",
+    "long",
+    "signature",
+    "removed",
+    "input",
+    "concurrency",
+    "errors",
+    "choice",
+    "comments",
+    "documents",
+    "criteria",
+    "several",
+    "alternatives",
+    "knowledge",
+]
+Per = Literal["plan", "milestone", "task", "intent"]
 
 
-class Question:
+class Question(NamedTuple):
     """One review question."""
 
-    __slots__ = ("always", "by_test", "id", "of_base", "per", "phase", "severity", "text", "when")
-
-    def __init__(  # noqa: PLR0913 – one parameter per column of the table
-        self,
-        phase: Phase,
-        id: str,  # noqa: A002 – as in the review file
-        severity: Severity,
-        text: str,
-        *,
-        when: tuple[Sign, ...] = (),
-        per: Per = "plan",
-        always: bool = False,
-        of_base: bool = False,
-        by_test: bool = False,
-    ) -> None:
-        self.id = id
-        self.phase: Phase = phase
-        self.severity: Severity = severity
-        self.text = text
-        # It is asked where the plan shows one of these signs; always where there are none.
-        self.when = when
-        # What it is asked about: once about the plan, once about each milestone, or about each of
-        # the riskiest entries of the task or intents.
-        self.per: Per = per
-        # Where it is asked it applies, so that "none" is never its evidence.
-        self.always = always
-        # Its answer is also about files that no milestone names.
-        self.of_base = of_base
-        # A line of a test that the change leaves as it is may show its answer.
-        self.by_test = by_test
+    phase: Phase
+    id: str
+    severity: Severity
+    text: str
+    # It is asked where the plan shows one of these signs; always where there are none.
+    when: tuple[Sign, ...] = ()
+    # What it is asked about: once about the plan, once about each milestone, or about each of the
+    # riskiest entries of the task or intents.
+    per: Per = "plan"
+    # Where it is asked it applies, so that "none" is never its evidence.
+    always: bool = False
+    # Its answer is also about files that no milestone names.
+    of_base: bool = False
+    # A line of a test that the change leaves as it is may show its answer.
+    by_test: bool = False
 
 
 def _design(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – as Question has them

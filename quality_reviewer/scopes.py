@@ -75,11 +75,11 @@ class Scopes:
 
     @property
     def _whole(self) -> list[Any]:
-        plan = self._plan.model_dump(mode="json")
         names = ["task_spec", "context", "overview", "planning_context", "invisible_knowledge"]
         # Only where there are some, so that answers of before remarks were entries stay.
-        names += ["user_remarks"] if plan["user_remarks"] else []
-        return [_plain(plan[name]) for name in names]
+        names += ["user_remarks"] if self._plan.user_remarks else []
+        said = self._plan.model_dump(mode="json", include={*names})
+        return [_plain(said[name]) for name in names]
 
     @cached_property
     def _base(self) -> Mapping[str, Entry]:

@@ -115,16 +115,16 @@ def items_for(
             item = Item(id=item_id(number), scope=scope, check=check, severity=question.severity)
             number += 1
             if old is not None and old.status == PASS and old.digest == digest:
-                item = old.changed(id=item.id, rounds=0)
-        items.append(asked_again(item, digest).changed(asked=_words(question, signs, scope)))
+                item = old._replace(id=item.id, rounds=0)
+        items.append(asked_again(item, digest)._replace(asked=_words(question, signs, scope)))
     return items
 
 
 def asked_again(item: Item, digest: str) -> Item:
     """Return a review item with the digest of its scope as it is now: open if that has changed."""
     if item.digest in (None, digest):
-        return item.changed(digest=digest)
-    return item.changed(digest=digest, status=TODO)
+        return item._replace(digest=digest)
+    return item._replace(digest=digest, status=TODO)
 
 
 def _words(question: Question, signs: Signs, scope: str) -> str | None:
@@ -149,7 +149,7 @@ def grouped(items: Sequence[Item], plan: Plan, *, small: bool) -> list[Item]:
     shares = _evenly(weights, len(items) - sum(weights), count)
     share: dict[str | None, int] = {None: 0, **dict(zip(milestones, shares, strict=True))}
     used = sorted({share[owner] for owner in owners.values()})
-    return [i.changed(group=str(used.index(share[owners[i.id]]) + 1)) for i in items]
+    return [i._replace(group=str(used.index(share[owners[i.id]]) + 1)) for i in items]
 
 
 def _evenly(weights: list[int], first: int, count: int) -> list[int]:

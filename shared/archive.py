@@ -6,11 +6,11 @@ Elsewhere a commit holds the approved changes alone, and the plan is kept under 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from shared import resources
 from state.files import parse_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.run import State
 

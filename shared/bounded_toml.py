@@ -5,7 +5,7 @@ Cheap to import, since hooks read the user's own settings through it.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,30 +1,24 @@
-"""The commands that could verify a run and those that its assistant has chosen, as files (VR-1).
-
-Printed steps read them, so nothing here costs an import.
-"""
+"""The commands that could verify a run and those that its assistant has chosen, as files (VR-1)."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.resources import candidates_path, chosen_commands_path
 from state.files import read_json, write_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Rows = list[tuple[str, str]]
+Rows = list[tuple[str, str]]
 
 
-class Found:
+class Found(NamedTuple):
     """Candidates, each a command and the file and line that speak for it; what CI runs likewise."""
 
-    __slots__ = ("candidates", "ci")
-
-    def __init__(self, candidates: Rows, ci: Rows) -> None:
-        self.candidates = candidates
-        self.ci = ci
+    candidates: Rows
+    ci: Rows
 
     def lines(self) -> str:
         """Return a numbered list of the candidates, and then what CI runs."""
@@ -39,31 +33,22 @@ def read_found(state_dir: str) -> Found:
     """Return what was found when the run started; nothing for a run without a record."""
     path = candidates_path(state_dir)
     kept = read_json(path) if os.path.exists(path) else {}
-    return Found(*([(c, e) for c, e in kept.get(name, [])] for name in Found.__slots__))
+    return Found(*([(c, e) for c, e in kept.get(name, [])] for name in Found._fields))
 
 
 def write_found(state_dir: str, found: Found) -> None:
     """Keep what was found."""
-    write_json(candidates_path(state_dir), {name: getattr(found, name) for name in Found.__slots__})
+    write_json(candidates_path(state_dir), found._asdict())
 
 
-class Chosen:
+class Chosen(NamedTuple):
     """The verify commands of a run that planner.toml does not name, in their order."""
 
-    __slots__ = ("commands", "passed_over", "unasked")
-
-    def __init__(
-        self,
-        commands: Sequence[str] = (),
-        passed_over: Rows | None = None,
-        *,
-        unasked: bool = False,
-    ) -> None:
-        self.commands = [*commands]
-        # The candidates that cannot run on the base, each with what is missing.
-        self.passed_over = passed_over or []
-        # Whether the assistant left the choice to the program.
-        self.unasked = unasked
+    commands: list[str]
+    # The candidates that cannot run on the base, each with what is missing.
+    passed_over: Sequence[tuple[str, str]] = ()
+    # Whether the assistant left the choice to the program.
+    unasked: bool = False
 
 
 def read_chosen(state_dir: str) -> Chosen:
@@ -83,5 +68,4 @@ def chosen_commands(state_dir: str) -> list[str]:
 
 def write_chosen(state_dir: str, chosen: Chosen) -> None:
     """Keep the chosen commands instead of those chosen before."""
-    kept = {name: getattr(chosen, name) for name in Chosen.__slots__}
-    write_json(chosen_commands_path(state_dir), kept)
+    write_json(chosen_commands_path(state_dir), chosen._asdict())

@@ -10,7 +10,7 @@ import os
 from shared.resources import is_database
 from state.database import Database
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 

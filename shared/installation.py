@@ -12,11 +12,11 @@ import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from shared.resources import ROOT, command
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -22,7 +22,7 @@ import time
 from shared.clients import known
 from shared.paths import folded
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

@@ -9,7 +9,7 @@ import sys
 from shared.builders import error_block
 from state.errors import Refused
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

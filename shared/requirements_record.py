@@ -11,7 +11,7 @@ from shared import resources
 from state.beneath import Beneath
 from state.files import read_json, write_json
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any
 

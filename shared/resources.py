@@ -11,7 +11,7 @@ from shared.paths import check_one_reading
 from state.errors import Refused
 from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -1,19 +1,20 @@
-"""Says who answered the questions of a plan's reviews, and what passed against the figures (RV-3).
-
-Reviews are given as plain JSON, so that printed steps, which load no pydantic, agree with the rest.
-"""
+"""Says who answered a plan's review questions, and what passed against the figures (RV-3)."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from shared.builders import counted
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING, blocking_severities
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Iterable
 
-    Outcome = Mapping[str, Any]
+    from state import plan_table, results
+
+    Outcome = plan_table.Outcome | results.Outcome
+    Unasked = plan_table.Unasked | results.Unasked
+    OpenItem = plan_table.OpenItem | results.OpenItem
 
 NOBODY = "nobody: a program alone has checked this plan"
 
@@ -25,10 +26,10 @@ def answers_of(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def _answerers(outcome: Outcome) -> list[str]:
-    if outcome["answers"] or not outcome["judged"]:
-        return [answer["by"] for answer in outcome["answers"]]
+    if outcome.answers or not outcome.judged:
+        return [answer.by for answer in outcome.answers]
     # A plan of before answers were recorded.
-    return [ASSISTANT if outcome["alone"] else AGENT] * len(outcome["judged"])
+    return [ASSISTANT if outcome.alone else AGENT] * len(outcome.judged)
 
 
 def reviewers_of(outcomes: Iterable[Outcome]) -> str:
@@ -43,10 +44,10 @@ def reviewers_of(outcomes: Iterable[Outcome]) -> str:
 def note_lines(outcome: Outcome) -> list[str]:
     """Return what the reviewers of a phase tell the person, a line for each note (RV-8)."""
     lines = []
-    for answer in outcome["answers"]:
-        if answer["note"]:
-            scope = "" if answer["scope"] == EVERYTHING else f" of {answer['scope']}"
-            lines.append(f"{answer['check']}{scope} ({answer['status']}): {answer['note']}")
+    for answer in outcome.answers:
+        if answer.note:
+            scope = "" if answer.scope == EVERYTHING else f" of {answer.scope}"
+            lines.append(f"{answer.check}{scope} ({answer.status}): {answer.note}")
     return lines
 
 
@@ -54,33 +55,33 @@ def left_out(outcomes: Iterable[Outcome]) -> list[str]:
     """Return the questions that no review of a plan has asked, a line for each reason (RV-2)."""
     lines: dict[str, list[str]] = {}
     for row in _unasked(outcomes):
-        scopes = f" of {', '.join(row['scopes'])}" if row["scopes"] else ""
-        lines.setdefault(row["reason"], []).append(f"{row['check']}{scopes}")
+        scopes = f" of {', '.join(row.scopes)}" if row.scopes else ""
+        lines.setdefault(row.reason, []).append(f"{row.check}{scopes}")
     return [f"{', '.join(names)}: {reason}" for reason, names in lines.items()]
 
 
 def beyond_limit(outcomes: Iterable[Outcome]) -> str:
     """Return how many due questions only the limit has left out; '' if none (RV-2)."""
-    rows = [row for row in _unasked(outcomes) if row.get("triggered")]
-    count = sum(len(row["scopes"]) or 1 for row in rows)
+    rows = [row for row in _unasked(outcomes) if row.triggered]
+    count = sum(len(row.scopes) or 1 for row in rows)
     if not rows:
         return ""
     return f"{counted(count, 'question')} of less weight not asked"
 
 
-def _unasked(outcomes: Iterable[Outcome]) -> list[Mapping[str, Any]]:
+def _unasked(outcomes: Iterable[Outcome]) -> list[Unasked]:
     """Return what reviews of a plan have left out; a later review of a question decides."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: dict[str, list[Unasked]] = {}
     for outcome in outcomes:
-        rows = outcome["unasked"]
-        names = [*outcome["judged"], *(row["check"] for row in rows)]
+        rows = outcome.unasked
+        names = [*outcome.judged, *(row.check for row in rows)]
         found = {check: old for check, old in found.items() if check not in names}
         for row in rows:
-            found.setdefault(row["check"], []).append(row)
+            found.setdefault(row.check, []).append(row)
     return [row for rows in found.values() for row in rows]
 
 
-def against_figures(outcome: Outcome) -> list[Mapping[str, Any]]:
+def against_figures(outcome: Outcome) -> list[OpenItem]:
     """Return the findings of a passed review that block in its round and nobody accepted."""
-    blocking = blocking_severities(outcome["iteration"])
-    return [i for i in outcome["open"] if i["severity"] in blocking and not i["accepted"]]
+    blocking = blocking_severities(outcome.iteration)
+    return [i for i in outcome.open if i.severity in blocking and not i.accepted]

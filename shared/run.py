@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.digests import SHORTEST
@@ -22,21 +23,14 @@ from state.database import Database
 from state.errors import Refused
 from state.files import Lock, read_bytes, read_json, refuse_links
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.git.repository import Repository
     from state.database import Run
+    from state.plan_table import Plan
 
 
 class State:
     """A run with its state directory; `plan` is read from disk at every access."""
-
-    __slots__ = (
-        "_config", "agents", "database", "opened", "opened_at", "overdue", "rebuilt", "run",
-        "state_dir", "worktree",
-    )  # fmt: skip
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
@@ -77,8 +71,8 @@ class State:
         return path
 
     @property
-    def plan(self) -> dict[str, Any]:
-        """Return the content of the run's plan.json as plain JSON."""
+    def plan(self) -> Plan:
+        """Return the run's plan.json as it can be read without pydantic."""
         return store.read_plan(self.plan_path)
 
     @property

@@ -6,16 +6,14 @@ The share for input is 2,000 tokens, a token counted as four characters (ST-10).
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from shared.strategy_text import render_block, render_gathered, render_query, render_verdicts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.strategy_record import Strategy
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 INPUT = 8_000  # characters
 _LINE = 160

@@ -1,18 +1,14 @@
-"""What the choice of a strategy remembers of a run: request, context, plans, answers, verdicts.
-
-Printed steps read through this module, so it imports the standard library alone.
-"""
+"""What the choice of a strategy remembers of a run: request, context, plans, answers, verdicts."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from shared import resources
 from state.files import read_json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 WORKFLOW = "strategy"
 CODE, CHAT = "code", "chat"
@@ -32,58 +28,45 @@ USER_FILE, ANSWER_FILE, VERDICT_FILE = "clarified.md", "answer.md", "verdict.jso
 BUNDLE_FILE = "bundle.json"
 
 
+@dataclass
 class Strategy:
     """The facts of a strategy between two commands, as they are in strategy.json.
 
     Nothing is ever removed from `plans`, `progress`, `answers` and `verdicts`.
     """
 
-    __slots__ = (
-        "answers", "attempt", "costs", "gathered", "goals", "mode", "plans", "progress", "purpose",
-        "query", "requirements", "status", "verdicts", "why",
-    )  # fmt: skip
     query: str
     mode: str
     # What plans of each depth took in this repository.
-    costs: list[str]
-    purpose: str
+    costs: list[str] = field(default_factory=list)
+    purpose: str = ""
     # The data requirements by name.
-    requirements: Json
+    requirements: Json = field(default_factory=dict)
     # That of the query analysis, with `why` where it has not passed.
-    status: str
-    why: str
+    status: str = PASS
+    why: str = ""
     # The blocks of §2.
-    gathered: list[Json]
+    gathered: list[Json] = field(default_factory=list)
     # Each strategic plan that was set, with the number of its attempt.
-    plans: list[Json]
-    attempt: int
+    plans: list[Json] = field(default_factory=list)
+    attempt: int = 1
     # The status of each goal of the last plan.
-    goals: dict[str, str]
+    goals: dict[str, str] = field(default_factory=dict)
     # What was done for goals.
-    progress: list[Json]
+    progress: list[Json] = field(default_factory=list)
     # Each text of §6.
-    answers: list[Json]
+    answers: list[Json] = field(default_factory=list)
     # What became of the answers.
-    verdicts: list[Json]
-
-    def __init__(self, query: str, mode: str) -> None:
-        self.query, self.mode = query, mode
-        self.purpose = self.why = ""
-        self.requirements, self.status, self.attempt = {}, PASS, 1
-        self.costs, self.gathered, self.plans, self.progress = [], [], [], []
-        self.goals, self.answers, self.verdicts = {}, [], []
+    verdicts: list[Json] = field(default_factory=list)
 
     def to_json(self) -> Json:
         """Return the facts as a dict that can be written as JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return dict(sorted(vars(self).items()))
 
     @classmethod
     def from_json(cls, values: Json) -> Strategy:
         """Return the facts from a dict that `to_json` made."""
-        facts = cls(values["query"], values["mode"])
-        for name in cls.__slots__:
-            setattr(facts, name, values.get(name, getattr(facts, name)))
-        return facts
+        return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
 
     @property
     def plan(self) -> Json | None:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
     from shared.strategy_record import Strategy
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 _HEADING = re.compile(r"^(\s*)(#|```)", re.MULTILINE)
 NOTHING = "Nothing yet."

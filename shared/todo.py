@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.git.journal import journal_state
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.run import State
+    from state.plan_table import Milestone
 
 _ALSO = "## Committed as well, as the user agreed"
 
@@ -25,28 +26,27 @@ def refresh_todo(state: State) -> None:
     files = Beneath(state.run.repository)
     if not lane or not files.is_file(os.path.join(lane["planning"], IN_WORK)):
         return
-    milestones = (
-        state.plan["milestones"] if os.path.exists(resources.plan_path(state.state_dir)) else []
-    )
+    planned = os.path.exists(resources.plan_path(state.state_dir))
+    milestones = state.plan.milestones if planned else ()
     text = render_todo(lane["sha256"], milestones, _done(state, milestones))
     files.write(os.path.join(lane["planning"], TODO), text.encode())
 
 
-def render_todo(digest: str, milestones: list[dict[str, Any]], done: set[str]) -> str:
+def render_todo(digest: str, milestones: Sequence[Milestone], done: set[str]) -> str:
     """Return the text of a todo list; before there are milestones, the plan is what is to do."""
     head = f"# Todo\n\nRequirements: {IN_WORK}\nSHA-256: {digest}\n\n"
     rows = [
-        f"- [{'x' if m['id'] in done else ' '}] {m['id']} {' '.join(m['name'].split())}\n"
+        f"- [{'x' if m.id in done else ' '}] {m.id} {' '.join(m.name.split())}\n"
         for m in milestones
     ]
     return head + ("".join(rows) or f"- [ ] plan {IN_WORK}\n")
 
 
-def _done(state: State, milestones: list[dict[str, Any]]) -> set[str]:
+def _done(state: State, milestones: Sequence[Milestone]) -> set[str]:
     """Return the milestones that are done: all that are applied, before that those written."""
     applied = journal_state(resources.journal_path(state.state_dir))
     if applied == "applied":
-        return {m["id"] for m in milestones}
+        return {m.id for m in milestones}
     progress = state.database.progress(state.run) if applied is None else {}
     return {name for name, row in progress.items() if row.status == COMPLETED}
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any, NamedTuple
 
 from shared.resources import tree_runs_path
 from state.files import read_json, write_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_KEPT = 100
 # What only shows something, and so proves nothing, begins with one of these words.
@@ -20,24 +17,18 @@ _SHOWS = frozenset(_SHOWING.split())
 _MOST_ADOPTED, _LONGEST = 3, 500
 
 
-class TreeRun:
+class TreeRun(NamedTuple):
     """A command that ran on a git tree, by a number that evidence names it by."""
 
-    __slots__ = ("code", "command", "number", "passed", "said", "seconds", "tree")
-
-    def __init__(  # noqa: PLR0913 – the columns of a row
-        self, *, command: str, tree: str, code: int, seconds: int, said: str, number: int = 0,
-        passed: int = 0,
-    ) -> None:  # fmt: skip
-        self.command = command
-        self.tree = tree
-        self.code = code
-        self.seconds = seconds
-        # How many tests passed and failed, where that is known, and the output's last lines.
-        self.said = said
-        # How many tests passed if none failed.
-        self.passed = passed
-        self.number = number
+    command: str
+    tree: str
+    code: int
+    seconds: int
+    # How many tests passed and failed, where that is known, and the output's last lines.
+    said: str
+    number: int = 0
+    # How many tests passed if none failed.
+    passed: int = 0
 
     def line(self) -> str:
         """Return the run as reviewers see it."""
@@ -50,8 +41,8 @@ def record(state_dir: str, run: TreeRun) -> None:
     """Remember a run under the next number, under the run's lock; of many the last are kept."""
     kept = _read(state_dir)
     rows = kept.get("runs", [])
-    run.number = 1 + max((row["number"] for row in rows), default=0)
-    rows = [*rows, {name: getattr(run, name) for name in TreeRun.__slots__}]
+    number = 1 + max((row["number"] for row in rows), default=0)
+    rows = [*rows, run._replace(number=number)._asdict()]
     write_json(tree_runs_path(state_dir), {**kept, "runs": rows[-MOST_KEPT:]})
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
+
+    from state import plan_table, results
+
+    Result = plan_table.VerifyResult | results.VerifyResult
 
 _PLACES = {"place": "confined, at the project's own path", "worktree": "in the worktree"}
 _CHOSEN = {
@@ -19,24 +23,24 @@ _UNNOTICED = "passes with the changed code broken too"
 _PROVES_NOTHING = f"NOT VERIFIED by it, since it {_UNNOTICED}"
 
 
-def facts_of(result: Mapping[str, Any]) -> str:
+def facts_of(result: Result) -> str:
     """Return place, who chose the command, counts of tests where they are known, and seconds.
 
     A command of the assistant's own that does not notice broken code verifies nothing.
     """
-    own = result.get("chosen_by") == "assistant"
+    own = result.chosen_by == "assistant"
     parts = [
-        _PROVES_NOTHING if own and result.get("exercised") is False else "",
-        _PLACES.get(result.get("where", ""), ""),
-        _CHOSEN.get(result.get("chosen_by", ""), ""),
+        _PROVES_NOTHING if own and result.exercised is False else "",
+        _PLACES[result.where],
+        _CHOSEN[result.chosen_by],
     ]
     parts.append(_counts(result))
-    if result.get("seconds"):
-        parts.append(f"{result['seconds']} s")
+    if result.seconds:
+        parts.append(f"{result.seconds} s")
     return " · ".join([*filter(None, parts), *passed_over(result)])
 
 
-def lines_for_review(results: Sequence[Mapping[str, Any]]) -> list[str]:
+def lines_for_review(results: Sequence[Result]) -> list[str]:
     """Return a line for each verify command: the name that evidence cites it by, and how it ended.
 
     Before them stand the commands that were passed over.
@@ -44,25 +48,25 @@ def lines_for_review(results: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [text for result in results for text in passed_over(result)]
     for number, result in enumerate(results, start=1):
         parts = [
-            f"{VERIFY} {number}: {result['outcome']} (base: {result['baseline']})",
+            f"{VERIFY} {number}: {result.outcome} (base: {result.baseline})",
             _counts(result),
-            _UNNOTICED if result.get("exercised") is False else "",
-            result["command"],
+            _UNNOTICED if result.exercised is False else "",
+            result.command,
         ]
         lines.append(" · ".join(filter(None, parts)))
     return lines
 
 
-def passed_over(result: Mapping[str, Any]) -> list[str]:
+def passed_over(result: Result) -> list[str]:
     """Return a sentence for each command that this one verifies in place of."""
     said = "passed over, since it fails on the base as well"
-    return [f"{said}: {text}" for text in result.get("passed_over", ())]
+    return [f"{said}: {text}" for text in result.passed_over]
 
 
-def _counts(result: Mapping[str, Any]) -> str:
-    if result.get("passed") is None:
+def _counts(result: Result) -> str:
+    if result.passed is None:
         return ""
-    said = f"{result['passed']} passed, {result['failed']} failed"
-    if result.get("base_passed") is None:
+    said = f"{result.passed} passed, {result.failed} failed"
+    if result.base_passed is None:
         return said
-    return f"{said} (base: {result['base_passed']}, {result['base_failed']})"
+    return f"{said} (base: {result.base_passed}, {result.base_failed})"

@@ -12,7 +12,7 @@ from shared.commands import ANYONE, COMMANDS, OF_AGENT, OF_NO_RUN, is_for_person
 from shared.resources import launcher, quote
 from state.errors import AGAIN
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Apply one batch of edits to a plan's JSON; check names, roles, versions (PL-11, PL-12)."""
+"""Apply one batch of edits to a plan; check names, roles, versions (PL-11, PL-12)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from state.errors import Problem, value_text
-from state.fields import as_lists, overlap
+from state.fields import overlap
 from state.invalid import problems_of
-from state.kinds import KINDS, Found, Json, find, id_of, walk
+from state.kinds import (
+    KINDS,
+    Found,
+    Json,
+    Path,
+    counted,
+    find,
+    id_of,
+    value_at,
+    walk,
+    with_value,
+)
 from state.milestones import DOC_LISTS
 from state.validator import check_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from state.fields import Model
+    from state.models import Plan
 
 OPS = ("add", "set", "remove")
 REFERENCES = {
@@ -36,10 +50,12 @@ class Applied(NamedTuple):
 
 
 class Batch:
-    """Applies one batch of edits to a plan's JSON and collects every problem with the edits."""
+    """Applies one batch of edits to a plan and collects every problem with the edits."""
 
-    def __init__(self, data: Json, role: str | None) -> None:
-        self.data = data
+    def __init__(self, plan: Plan, role: str | None) -> None:
+        # As the edits have left it.
+        self.plan = plan
+        self.counters = counted(plan)
         self.role = role
         self.names: dict[str, str] = {}
         self.lost: set[object] = set()  # names given by malformed edits, which are reported once
@@ -123,9 +139,8 @@ class Batch:
 
     def _new_id(self, prefix: str) -> str:
         """Return the next unused entity id with a given prefix, such as M-004 for the prefix M."""
-        counters = self.data["counters"]
-        counters[prefix] = counters.get(prefix, 0) + 1
-        return f"{prefix}-{counters[prefix]:03d}"
+        self.counters[prefix] = self.counters.get(prefix, 0) + 1
+        return f"{prefix}-{self.counters[prefix]:03d}"
 
     def _resolve(self, at: str, field: str, value: Any) -> Any:  # noqa: ANN401 – any JSON value
         """Return a JSON value with each `$name` of a new entity replaced by the entity's id."""
@@ -165,10 +180,10 @@ class Batch:
             resolved[key] = value if free else self._resolve(where, key, value)
         return resolved
 
-    def _checked(self, at: str, kind: str, entity: Json) -> Json | None:
+    def _checked(self, at: str, kind: str, entity: Json) -> Model | None:
         """Return an edited entity, validated and complete, or None after reporting bad fields."""
         try:
-            checked = KINDS[kind].model.model_validate(entity)
+            return KINDS[kind].model.model_validate(entity)
         except ValidationError as error:
             known = [p.at for p in self.problems]
             self.problems.extend(
@@ -177,8 +192,6 @@ class Batch:
                 if not any(overlap(problem.at, k) for k in known)
             )
             return None
-        whole: Json = as_lists(checked.model_dump(mode="python"))
-        return whole
 
     def _add(self, at: str, edit: Json, new_id: str) -> Applied:
         kind = edit["kind"]
@@ -191,76 +204,72 @@ class Batch:
             fields = self._read_fields(at, kind, edit["fields"])
             place = self._place(at, kind, fields)
             if kind == "milestone":
-                numbers = (m["number"] for m in self.data["milestones"])
+                numbers = (m.number for m in self.plan.milestones)
                 fields["number"] = max(numbers, default=0) + 1
             entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
             if entity is None:  # refused already; edits that refer to it are not refused as well
                 entity = _blank(kind, new_id)
-            if isinstance(place, list):
-                place.append(entity)
-            elif place is not None:
-                place["module_comment"] = entity
+            if place is not None:
+                held = value_at(self.plan, place)
+                value = (*held, entity) if isinstance(held, tuple) else entity
+                self.plan = with_value(self.plan, place, value)
         return result
 
-    def _place(self, at: str, kind: str, fields: Json) -> list[Any] | Json | None:
-        """Return the list or object in the plan's JSON that takes a new entity, or None."""
-        owner: Any = self.data
-        if KINDS[kind].in_milestone:
-            wanted = fields.pop("milestone", None)
-            owner = next((m for m in self.data["milestones"] if m["id"] == wanted), None)
-            if owner is None:
-                self._refuse_milestone(at, kind, wanted)
-                fields.pop("kind", None)
-                return None
+    def _place(self, at: str, kind: str, fields: Json) -> Path | None:
+        """Return the place in the plan that takes a new entity, a list or a field; or None."""
+        if not KINDS[kind].in_milestone:
+            return KINDS[kind].place
+        wanted = fields.pop("milestone", None)
+        number = next((n for n, m in enumerate(self.plan.milestones) if m.id == wanted), None)
+        if number is None:
+            self._refuse_milestone(at, kind, wanted)
+            fields.pop("kind", None)
+            return None
         if kind == "doc":
-            return self._doc_place(at, owner["documentation"], fields)
-        for key in KINDS[kind].place:
-            owner = owner[key]
-        place: list[Any] = owner
-        return place
+            return self._doc_place(at, number, fields)
+        return ("milestones", number, *KINDS[kind].place)
 
     def _refuse_milestone(self, at: str, kind: str, wanted: object) -> None:
         if isinstance(wanted, str) and wanted in self.lost:
             return
-        known = ", ".join(m["id"] for m in self.data["milestones"]) or "none yet"
+        known = ", ".join(m.id for m in self.plan.milestones) or "none yet"
         text = f"there is no milestone {wanted} (add it before its {kind}s)"
         if wanted is None:
             text = f"name the milestone that the {kind} belongs to"
         self.refuse(f"{at}.fields.milestone", text, known, "not_found")
 
-    def _doc_place(self, at: str, documentation: Json, fields: Json) -> list[Any] | Json | None:
-        kind = fields.pop("kind", None)
+    def _doc_place(self, at: str, number: int, fields: Json) -> Path | None:
+        kind, documentation = fields.pop("kind", None), ("milestones", number, "documentation")
         if kind == "module-comment":
-            if documentation["module_comment"] is not None:
+            if self.plan.milestones[number].documentation.module_comment is not None:
                 self.refuse(
                     f"{at}.fields.kind",
                     "the milestone already has a module comment",
                     "change it with `set`",
                 )
-            return documentation
+            return (*documentation, "module_comment")
         if not (isinstance(kind, str) and kind in DOC_LISTS):
             kinds = ", ".join(["module-comment", *DOC_LISTS])
             self.refuse(
                 f"{at}.fields.kind", f"{value_text(kind)} is not a kind of documentation", kinds
             )
             return None
-        place: list[Any] = documentation[DOC_LISTS[kind]]
-        return place
+        return (*documentation, DOC_LISTS[kind])
 
     def _current(self, at: str, edit: Json) -> Found | None:
         """Return the entity that an edit names; None after reporting a bad id, role or version."""
         wanted: str = edit["id"]
-        found = find(self.data, self.names.get(wanted, wanted))
+        found = find(self.plan, self.names.get(wanted, wanted))
         if found is None:
-            known = ", ".join(id_of(f) for f in walk(self.data))
+            known = ", ".join(id_of(f) for f in walk(self.plan))
             if wanted not in self.lost:
                 self.refuse(f"{at}.id", f"there is no {wanted}", known, "not_found")
             return None
         if not self._may(at, found.kind):
             return None
-        version, current = edit.get("version"), found.entity["version"]
+        version, current = edit.get("version"), found.entity.version
         if type(version) is not int or version != current:
-            now = json.dumps(found.entity, ensure_ascii=False)
+            now = json.dumps(found.entity.model_dump(mode="json"), ensure_ascii=False)
             text = f"version {value_text(version)} is not the current one; the entity is now: {now}"
             self.refuse(f"{at}.version", text, f"version {current}", "conflict")
             return None
@@ -276,9 +285,10 @@ class Batch:
                 del fields[fixed]
                 text = f"`{fixed}` of an entity cannot be changed"
                 self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it again")
-        version = found.entity["version"] + 1
-        entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
-        found.owner[found.key] = entity or {**found.entity, "version": version}
+        version = found.entity.version + 1
+        entity = self._checked(at, found.kind, {**vars(found.entity), **fields, "version": version})
+        changed = entity or found.entity.model_copy(update={"version": version})
+        self.plan = with_value(self.plan, found.path, changed)
         return Applied("set", id_of(found), version)
 
     def _remove(self, at: str, edit: Json, _: str) -> Applied | None:
@@ -288,15 +298,16 @@ class Batch:
         if not KINDS[found.kind].is_added:
             how = "run `planner plan capture`" if found.kind == "change" else f"set {id_of(found)}"
             self.refuse(f"{at}.id", f"{id_of(found)} cannot be removed", how)
-        elif isinstance(found.owner, list):
-            found.owner.pop(int(found.key))
+        elif isinstance(number := found.path[-1], int):
+            entities = value_at(self.plan, found.path[:-1])
+            rest = (*entities[:number], *entities[number + 1 :])
+            self.plan = with_value(self.plan, found.path[:-1], rest)
         else:
-            found.owner["module_comment"] = None
-        return Applied("remove", id_of(found), found.entity["version"])
+            self.plan = with_value(self.plan, found.path, None)
+        return Applied("remove", id_of(found), found.entity.version)
 
 
-def _blank(kind: str, new_id: str) -> Json:
+def _blank(kind: str, new_id: str) -> Model:
     """Return a placeholder for a refused new entity, so that later edits can refer to its id."""
     values = {"id": new_id, "version": 1, "number": 1} if kind == "milestone" else {"id": new_id}
-    blank: Json = as_lists(KINDS[kind].model.model_construct(**values).model_dump(mode="python"))
-    return blank
+    return KINDS[kind].model.model_construct(**values)

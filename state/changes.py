@@ -134,4 +134,4 @@ def _with_changes(
     milestones = [_changed(*parts) for parts in zip(plan.milestones, code, documents, strict=True)]
     counters = {**plan.counters, "CC": counter}
     changed = plan.model_copy(update={"milestones": tuple(milestones), "counters": counters})
-    return finish(changed.model_dump(mode="python"))
+    return finish(changed)

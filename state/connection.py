@@ -14,7 +14,7 @@ from state.errors import Refused
 from state.files import refuse_linked_database, refuse_links
 from state.migrations import MIGRATIONS, statements
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Self

@@ -14,7 +14,7 @@ from state.execution_rows import ExecutionRows
 from state.queue_rows import QueueRows
 from state.rows import Deviation, Planning, Run
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any

@@ -8,24 +8,21 @@ An edit is one JSON object of a batch:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from state import models
 from state.batch import Batch
 from state.errors import Refused
-from state.fields import as_lists
 from state.invalid import problems_of
-from state.kinds import count_ids
 from state.validator import check_plan
 from state.waves import compute_waves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from state.batch import Applied
-    from state.kinds import Json
 
 
 def apply_edits(
@@ -44,24 +41,26 @@ def apply_edits(
             "start a new revision",
             "planner plan revise",
         )
-    data = as_lists(plan.model_dump(mode="python"))
-    count_ids(data)
-    batch = Batch(data, role)
+    batch = Batch(plan, role)
     applied = batch.run(edits)
     if batch.problems:
         raise Refused.of(batch.problems)
-    return finish(data), applied
+    return finish(batch.plan.model_copy(update={"counters": batch.counters})), applied
 
 
-def finish(data: Json) -> models.Plan:
-    """Validate a plan given as JSON; return its model with the milestones' order recomputed."""
-    data["milestone_dependencies"]["waves"] = []
+def parsed(data: Mapping[str, Any]) -> models.Plan:
+    """Return a plan from its fields, given as JSON or models; Refused with every wrong field."""
     try:
-        plan = models.Plan.model_validate(data)
+        return models.Plan.model_validate(data)
     except ValidationError as error:
         raise Refused.of(problems_of(error, "plan")) from None
-    problems = check_plan(plan)
-    if problems:
+
+
+def finish(plan: models.Plan) -> models.Plan:
+    """Return a plan with its waves computed anew; Refused with each rule that it breaks."""
+    unordered = plan.milestone_dependencies.model_copy(update={"waves": ()})
+    plan = plan.model_copy(update={"milestone_dependencies": unordered})
+    if problems := check_plan(plan):
         raise Refused.of(problems)
     waves = tuple(
         models.Wave(wave=n, milestones=tuple(ids))

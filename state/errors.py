@@ -5,7 +5,7 @@ Only the standard library, and little of it: printed steps import this module.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Literal

@@ -1,7 +1,7 @@
 """Define how milestones move between statuses while a plan is executed, and which may run now.
 
 No input or output, and cheap to import. The rows are kept by `state/execution_rows.py`; commands
-and printed steps use both through `shared/execution.py`. The plan's milestones are plain JSON here.
+and printed steps use both through `shared/execution.py`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from state.errors import Refused
 from state.milestones import files_of
 from state.rows import Progress
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
+
+    from state.plan_table import Milestone
 
 Json = dict[str, "Any"]
 
@@ -62,10 +64,10 @@ class Summary:
         return {"done": self.done, "total": self.total, "counts": self.counts, "blocked": blocked}
 
 
-def initial(milestone: Json, answered: Iterable[str]) -> Progress:
+def initial(milestone: Milestone, answered: Iterable[str]) -> Progress:
     """Return the progress of a milestone at the start: it needs a decision, or is pending."""
-    waits = [name for name in milestone["waits_for"] if name not in answered]
-    return Progress(milestone["id"], status=NEEDS_DECISION if waits else PENDING, waits=waits)
+    waits = [name for name in milestone.waits_for if name not in answered]
+    return Progress(milestone.id, status=NEEDS_DECISION if waits else PENDING, waits=waits)
 
 
 def after(progress: Progress, action: str, **values: Any) -> Progress:  # noqa: ANN401
@@ -97,7 +99,7 @@ def after(progress: Progress, action: str, **values: Any) -> Progress:  # noqa: 
 
 
 def runnable(
-    milestones: Sequence[Json], progress: Mapping[str, Progress], most: int, now: str
+    milestones: Sequence[Milestone], progress: Mapping[str, Progress], most: int, now: str
 ) -> list[str]:
     """Return the ids of the milestones to start now, in the plan's order (PC-4).
 
@@ -106,26 +108,26 @@ def runnable(
     they are at most `most`.
     """
     statuses = {name: row.status for name, row in progress.items()}
-    running = [m for m in milestones if statuses[m["id"]] == IN_PROGRESS]
+    running = [m for m in milestones if statuses[m.id] == IN_PROGRESS]
     free = most - len(running)
     taken: set[str] = set().union(*map(files_of, running))
     found: list[str] = []
     for milestone in milestones:
         if len(found) >= free:
             break
-        if statuses[milestone["id"]] != PENDING or progress[milestone["id"]].not_before > now:
+        if statuses[milestone.id] != PENDING or progress[milestone.id].not_before > now:
             continue
-        if any(statuses[name] != COMPLETED for name in milestone["depends_on"]):
+        if any(statuses[name] != COMPLETED for name in milestone.depends_on):
             continue
         files = files_of(milestone)
         if taken.isdisjoint(files):
-            found.append(milestone["id"])
+            found.append(milestone.id)
             taken |= files
     return found
 
 
 def reasons(
-    milestones: Sequence[Json], progress: Mapping[str, Progress], most: int, now: str
+    milestones: Sequence[Milestone], progress: Mapping[str, Progress], most: int, now: str
 ) -> dict[str, str]:
     """Return in words why each milestone does not run now, those that run or could start left out.
 
@@ -133,13 +135,13 @@ def reasons(
     """
     next_ones = {*runnable(milestones, progress, most, now)}
     ahead = [
-        (m["id"], files_of(m))
+        (m.id, files_of(m))
         for m in milestones
-        if progress[m["id"]].status == IN_PROGRESS or m["id"] in next_ones
+        if progress[m.id].status == IN_PROGRESS or m.id in next_ones
     ]
     found = {}
     for milestone in milestones:
-        row = progress[milestone["id"]]
+        row = progress[milestone.id]
         if row.status == BLOCKED:
             found[row.id] = row.note
         elif row.status == NEEDS_DECISION:
@@ -152,12 +154,12 @@ def reasons(
 
 
 def _why_pending(
-    milestone: Json,
+    milestone: Milestone,
     progress: Mapping[str, Progress],
     ahead: Iterable[tuple[str, set[str]]],
     most: int,
 ) -> str:
-    before = [progress[name] for name in milestone["depends_on"]]
+    before = [progress[name] for name in milestone.depends_on]
     unmet = [f"{row.id} ({row.status})" for row in before if row.status != COMPLETED]
     if unmet:
         return f"waits for {', '.join(unmet)}"

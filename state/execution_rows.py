@@ -12,7 +12,7 @@ from state.clock import now
 from state.connection import Connection
 from state.rows import Asked, Auto, Holder, Progress
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     import sqlite3
     from typing import Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,15 +43,6 @@ class Model(BaseModel):
 
     # Deferred: the plan's validator holds those of its parts, and most are never used alone.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    """Return a nested value with all tuples turned into lists, so that edits can change them."""
-    if isinstance(value, dict):
-        return {k: as_lists(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [as_lists(v) for v in value]
-    return value
 
 
 def overlap(one: str, other: str) -> bool:

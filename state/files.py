@@ -13,7 +13,7 @@ import time
 from state.errors import Refused
 from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType

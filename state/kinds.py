@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from state.fields import Model
+    from state.milestones import AnyMilestone, AnyPlan
 
 Json = dict[str, Any]
+Path = tuple[str | int, ...]
 
 
 class Kind(NamedTuple):
@@ -90,38 +92,42 @@ KINDS = {
 
 
 class Found(NamedTuple):
-    """A plan entity in JSON, with the list or object that holds it, so that it can be replaced."""
+    """An entity of a plan, and where it stands in the plan."""
 
     kind: str
-    entity: Json
-    owner: Any  # the object or list that holds it under `key`
-    key: str | int
+    entity: Any  # a model, or as printed steps read it
+    # The fields and numbers that lead to it.
+    path: Path
 
 
-def find(data: Json, entity_id: str) -> Found | None:
+def find(plan: AnyPlan, entity_id: str) -> Found | None:
     """Return the plan's entity with the given id; None if there is none."""
-    return next((f for f in walk(data) if id_of(f) == entity_id), None)
+    return next((f for f in walk(plan) if id_of(f) == entity_id), None)
 
 
-def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
-    """Return all plan entities of a kind such as milestone; raise Refused for an unknown kind."""
+def entities(plan: AnyPlan, kind: str, milestone: str | None = None) -> list[Any]:
+    """Return all plan entities of a kind such as milestone; raise Refused for an unknown kind.
+
+    With a `milestone` those of other milestones are left out.
+    """
     if kind not in KINDS:
         raise Refused("not_found", "KIND", f"{kind!r} is not a kind of entity", ", ".join(KINDS))
-    if milestone is not None:
-        data = {**data, "milestones": [m for m in data["milestones"] if m["id"] == milestone]}
-    return [f.entity for f in walk(data) if f.kind == kind]
+    ids = [m.id for m in plan.milestones]
+    left_out = {("milestones", n) for n, name in enumerate(ids) if milestone not in (None, name)}
+    return [f.entity for f in walk(plan) if f.kind == kind and f.path[:2] not in left_out]
 
 
-def count_ids(data: Json) -> None:
-    """Set the plan's id counters to the highest ids in use, so that new ids are unique."""
-    counters = data["counters"]
-    for found in walk(data):
+def counted(plan: AnyPlan) -> dict[str, int]:
+    """Return the plan's id counters, none below an id in use, so that new ids are unique."""
+    counters = dict(plan.counters)
+    for found in walk(plan):
         prefix, dash, number = id_of(found).rpartition("-")
         if dash:
             counters[prefix] = max(counters.get(prefix, 0), int(number))
+    return counters
 
 
-def title_of(entity: Json) -> str:
+def title_of(entity: Any) -> str:  # noqa: ANN401 – any entity
     """Return the text that describes a plan entity in a printed list: its title, after its file."""
     names = (
         "title",
@@ -134,8 +140,8 @@ def title_of(entity: Json) -> str:
         "behavior",
         "question",
     )
-    found = next((str(entity[n]) for n in names if entity.get(n)), "")
-    file = entity.get("file")
+    found = next((text for n in names if (text := getattr(entity, n, ""))), "")
+    file = getattr(entity, "file", "")
     return f"{file}: {found}" if file else found
 
 
@@ -169,39 +175,57 @@ def _reached(schema: Json, definitions: Json) -> Json:
 
 def id_of(found: Found) -> str:
     """Return a plan entity's id, or the kind's name for entities without id such as overview."""
-    return str(found.entity.get("id", found.kind))
+    return str(getattr(found.entity, "id", found.kind))
 
 
-def walk(data: Json) -> Iterator[Found]:
-    """Yield every entity of a plan given as JSON, with its place, ordered by kind."""
+def walk(plan: AnyPlan) -> Iterator[Found]:
+    """Yield every entity of a plan with its place, ordered by kind."""
+    every: tuple[AnyMilestone, ...] = plan.milestones
+    milestones = [(("milestones", n), m) for n, m in enumerate(every)]
     for name, kind in KINDS.items():
-        owners = data["milestones"] if kind.in_milestone else [data]
-        for owner in owners:
-            yield from _docs(owner) if name == "doc" else _members(name, kind, owner)
-    for milestone in data["milestones"]:
-        changes = milestone["documentation"]["changes"]
-        for n, change in enumerate(changes):
-            yield Found("change", change, changes, n)
+        if not kind.in_milestone:
+            yield from _members(name, kind, (), plan)
+            continue
+        for at, milestone in milestones:
+            docs = name == "doc"
+            yield from _docs(at, milestone) if docs else _members(name, kind, at, milestone)
+    for at, milestone in milestones:
+        for n, change in enumerate(milestone.documentation.changes):
+            yield Found("change", change, (*at, "documentation", "changes", n))
 
 
-def _members(name: str, kind: Kind, owner: Json) -> Iterator[Found]:
-    place: Any = owner
-    for key in kind.place[:-1]:
-        place = place[key]
+def _members(name: str, kind: Kind, at: Path, owner: Any) -> Iterator[Found]:  # noqa: ANN401 – a plan or milestone
+    value, at = value_at(owner, kind.place), (*at, *kind.place)
     if not kind.prefix:
-        yield Found(name, place[kind.place[-1]], place, kind.place[-1])
+        yield Found(name, value, at)
         return
-    entities = place[kind.place[-1]]
-    for n, entity in enumerate(entities):
-        if isinstance(entity, dict):
-            yield Found(name, entity, entities, n)
+    for n, entity in enumerate(value):
+        if not isinstance(entity, str):
+            yield Found(name, entity, (*at, n))
 
 
-def _docs(milestone: Json) -> Iterator[Found]:
-    documentation = milestone["documentation"]
-    if isinstance(documentation["module_comment"], dict):
-        yield Found("doc", documentation["module_comment"], documentation, "module_comment")
+def _docs(at: Path, milestone: AnyMilestone) -> Iterator[Found]:
+    promised, at = milestone.documentation, (*at, "documentation")
+    if promised.module_comment is not None and not isinstance(promised.module_comment, str):
+        yield Found("doc", promised.module_comment, (*at, "module_comment"))
     for key in DOC_LISTS.values():
-        for n, entity in enumerate(documentation[key]):
-            if isinstance(entity, dict):
-                yield Found("doc", entity, documentation[key], n)
+        for n, entity in enumerate(getattr(promised, key)):
+            if not isinstance(entity, str):
+                yield Found("doc", entity, (*at, key, n))
+
+
+def value_at(part: Any, path: Path) -> Any:  # noqa: ANN401 – any part of a plan
+    """Return what stands at a place of a part of a plan."""
+    for key in path:
+        part = part[key] if isinstance(key, int) else getattr(part, key)
+    return part
+
+
+def with_value(part: Any, path: Path, value: object) -> Any:  # noqa: ANN401 – any part of a plan
+    """Return a part of a plan, a model, with another value at a place in it."""
+    if not path:
+        return value
+    key, rest = path[0], path[1:]
+    if isinstance(key, int):
+        return (*part[:key], with_value(part[key], rest, value), *part[key + 1 :])
+    return part.model_copy(update={key: with_value(getattr(part, key), rest, value)})

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 RISKS = ("low", "medium", "high")
 PENDING, STARTED, DONE = "pending", "started", "done"
 MOST_SENTENCES = 3
 _SENTENCE = re.compile(r"[^.!?。]*[.!?。]+(?=\s+[^\sa-z]|\s*$)|\S[^.!?。]*$")
-_PLAN_KEYS = ("summary", "steps", "questions", "context_notes")
 _STEP_KEYS = ("description", "tools", "risk")
 _EXAMPLE = (
     '{"summary": "…", "steps": [{"description": "…", "tools": ["Edit"], "risk": "low"}], '
@@ -66,69 +65,33 @@ def is_done(plan: dict[str, Any]) -> bool:
 
 
 def _problems(value: object) -> Iterator[Problem]:
-    if not isinstance(value, dict):
-        yield Problem("invalid", "plan", "the light plan is not a JSON object", _EXAMPLE)
-        return
-    yield from _unknown(value, _PLAN_KEYS, "")
-    yield from _text(value.get("summary"), "summary")
-    if isinstance(value.get("summary"), str):
-        count = len(_SENTENCE.findall(value["summary"].strip()))
-        if count > MOST_SENTENCES:
-            yield Problem(
-                "invalid", "summary", f"the summary has {count} sentences", "1 to 3 sentences"
-            )
-    steps = value.get("steps")
-    if not isinstance(steps, list) or not steps:
-        yield Problem("invalid", "steps", "`steps` is not a list of steps", _EXAMPLE)
-    else:
-        for number, step in enumerate(steps):
-            yield from _step_problems(step, f"steps[{number}]")
-    yield from _texts(value.get("questions", []), "questions")
-    notes = value.get("context_notes", "")
-    if not isinstance(notes, str):
-        yield Problem("invalid", "context_notes", "`context_notes` is not text", _EXAMPLE)
-    else:
-        yield from _unstorable("context_notes", notes)
+    # They load the models; whoever only shows a plan needs neither.
+    from state.written_json import problems_in
+
+    yield from problems_in(value, _schema(), "plan")
+    summary = value.get("summary") if isinstance(value, dict) else None
+    count = len(_SENTENCE.findall(summary.strip())) if isinstance(summary, str) else 0
+    if count > MOST_SENTENCES:
+        text = f"the summary has {count} sentences"
+        yield Problem("invalid", "summary", text, f"1 to {MOST_SENTENCES} sentences")
 
 
-def _step_problems(step: object, at: str) -> Iterator[Problem]:
-    if not isinstance(step, dict):
-        yield Problem("invalid", at, "the step is not a JSON object", _EXAMPLE)
-        return
-    yield from _unknown(step, _STEP_KEYS, f"{at}.")
-    yield from _text(step.get("description"), f"{at}.description")
-    yield from _texts(step.get("tools", []), f"{at}.tools")
-    if step.get("risk") not in RISKS:
-        yield Problem(
-            "invalid", f"{at}.risk", "`risk` is not one of the known risks", ", ".join(RISKS)
-        )
-
-
-def _unknown(value: dict[str, Any], known: tuple[str, ...], at: str) -> Iterator[Problem]:
-    for key in value:
-        if key not in known:
-            yield Problem(
-                "invalid", f"{at}{key}", "a light plan has no such field", ", ".join(known)
-            )
-
-
-def _texts(value: object, at: str) -> Iterator[Problem]:
-    if not isinstance(value, list):
-        yield Problem("invalid", at, "the value is not a list of texts", _EXAMPLE)
-        return
-    for number, text in enumerate(value):
-        yield from _text(text, f"{at}[{number}]")
-
-
-def _text(value: object, at: str) -> Iterator[Problem]:
-    if not isinstance(value, str) or not value.strip():
-        yield Problem("invalid", at, "the value is empty or not text", _EXAMPLE)
-    else:
-        yield from _unstorable(at, value)
-
-
-def _unstorable(at: str, value: str) -> Iterable[Problem]:
-    # The validator loads the models; whoever only shows a plan needs neither.
-    from state.validator import check_value
-
-    return check_value(at, value)
+def _schema() -> dict[str, Any]:
+    """Return the JSON Schema of a light plan as an assistant writes it."""
+    text = {"type": "string", "pattern": r"\S", "allowed": _EXAMPLE}
+    texts = {"type": "array", "items": text, "allowed": _EXAMPLE}
+    step = {
+        "type": "object", "allowed": _EXAMPLE, "additionalProperties": False,
+        "required": ["description", "risk"],
+        "properties": {"description": text, "tools": texts, "risk": {"enum": RISKS}},
+    }  # fmt: skip
+    return {
+        "type": "object", "allowed": _EXAMPLE, "additionalProperties": False,
+        "required": ["summary", "steps"],
+        "properties": {
+            "summary": text,
+            "steps": {"type": "array", "minItems": 1, "items": step, "allowed": _EXAMPLE},
+            "questions": texts,
+            "context_notes": {"type": "string", "allowed": _EXAMPLE},
+        },
+    }  # fmt: skip

@@ -1,19 +1,21 @@
 """Read a milestone of a plan: its file changes, promised documentation and touched files.
 
-Each function takes a milestone as a model or as plain JSON, so that printed steps, which load no
-pydantic, agree with the rest. Only the standard library.
+Each function takes a milestone as commands have it, a model, or as printed steps have read it
+without pydantic, so that both agree. Only the standard library.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any, overload
 
-    from state.models import Change, Doc, Milestone
+    from state import models, plan_table
 
-    Json = dict[str, Any]
+    AnyPlan = models.Plan | plan_table.Plan
+    AnyMilestone = models.Milestone | plan_table.Milestone
+    AnyDoc = models.Doc | plan_table.Doc
 
 DOC_LISTS = {
     "docstring": "docstrings",
@@ -25,27 +27,25 @@ DOC_LISTS = {
 if TYPE_CHECKING:
 
     @overload
-    def changes_of(milestone: Milestone) -> tuple[Change, ...]: ...
+    def changes_of(milestone: models.Milestone) -> tuple[models.Change, ...]: ...
     @overload
-    def changes_of(milestone: Json) -> tuple[Json, ...]: ...
+    def changes_of(milestone: plan_table.Milestone) -> tuple[plan_table.Change, ...]: ...
 
 
-def changes_of(milestone: Milestone | Json) -> tuple[Any, ...]:
+def changes_of(milestone: AnyMilestone) -> tuple[Any, ...]:
     """Return the file changes of a milestone: those of code first, then those of documentation."""
-    if isinstance(milestone, dict):
-        return (*milestone["code_changes"], *milestone["documentation"]["changes"])
     return (*milestone.code_changes, *milestone.documentation.changes)
 
 
 if TYPE_CHECKING:
 
     @overload
-    def docs_of(milestone: Milestone) -> list[Doc]: ...
+    def docs_of(milestone: models.Milestone) -> list[models.Doc]: ...
     @overload
-    def docs_of(milestone: Json) -> list[Json]: ...
+    def docs_of(milestone: plan_table.Milestone) -> list[plan_table.Doc]: ...
 
 
-def docs_of(milestone: Milestone | Json) -> list[Any]:
+def docs_of(milestone: AnyMilestone) -> list[Any]:
     """Return a milestone's promised documentation entries, except plain-text ones."""
     return [doc for _, doc in kinds_of_docs(milestone)]
 
@@ -53,70 +53,60 @@ def docs_of(milestone: Milestone | Json) -> list[Any]:
 if TYPE_CHECKING:
 
     @overload
-    def kinds_of_docs(milestone: Milestone) -> list[tuple[str, Doc]]: ...
+    def kinds_of_docs(milestone: models.Milestone) -> list[tuple[str, models.Doc]]: ...
     @overload
-    def kinds_of_docs(milestone: Json) -> list[tuple[str, Json]]: ...
+    def kinds_of_docs(milestone: plan_table.Milestone) -> list[tuple[str, plan_table.Doc]]: ...
 
 
-def kinds_of_docs(milestone: Milestone | Json) -> list[tuple[str, Any]]:
+def kinds_of_docs(milestone: AnyMilestone) -> list[tuple[str, Any]]:
     """Return a milestone's promised documentation entries, each with its kind (`docstring` …)."""
-    promised = _field(milestone, "documentation")
-    fields = promised if isinstance(promised, dict) else vars(promised)
-    if not any(fields.values()):
-        return []  # as most: looking first is cheaper
-    kinds = {"module-comment": (fields["module_comment"],)}
-    kinds |= {kind: fields[name] for kind, name in DOC_LISTS.items()}
+    promised = milestone.documentation
+    kinds = {"module-comment": (promised.module_comment,)}
+    kinds |= {kind: getattr(promised, name) for kind, name in DOC_LISTS.items()}
     return [(k, d) for k, docs in kinds.items() for d in docs if d and not isinstance(d, str)]
 
 
-def promise(kind: str, doc: Doc | Json) -> str:
+def promise(kind: str, doc: AnyDoc) -> str:
     """Return in words what an entry promises: kind, definition or heading, file."""
-    function = _field(doc, "function")
-    return f"{kind}{f' of {function}' if function else ''} in {_field(doc, 'file')}"
+    return f"{kind}{f' of {doc.function}' if doc.function else ''} in {doc.file}"
 
 
-def waited_for(plan: Json) -> set[str]:
+def waited_for(plan: AnyPlan) -> set[str]:
     """Return the ids of the questions that milestones wait for, asked while they are written."""
-    return {name for milestone in plan["milestones"] for name in milestone["waits_for"]}
+    return {name for milestone in plan.milestones for name in milestone.waits_for}
 
 
-def unanswered(plan: Json, answers: Collection[str], depth: str) -> list[Json]:
+def unanswered(
+    plan: plan_table.Plan, answers: Collection[str], depth: str
+) -> list[plan_table.Checkpoint]:
     """Return the plan's questions that have to be answered before planning goes on."""
     later = waited_for(plan) if depth == "intent" else set()
-    return [c for c in plan["checkpoints"] if c["id"] not in answers and c["id"] not in later]
+    return [c for c in plan.checkpoints if c.id not in answers and c.id not in later]
 
 
-def promised_files(milestone: Milestone | Json) -> set[str]:
+def promised_files(milestone: AnyMilestone) -> set[str]:
     """Return the files in which a milestone promises documentation."""
-    return {_field(doc, "file") for doc in docs_of(milestone)}
+    return {doc.file for doc in docs_of(milestone)}
 
 
-def untouched(plan: Json) -> list[str]:
+def untouched(plan: AnyPlan) -> list[str]:
     """Return what the plan names and no change touches, each as `M-001 path`."""
     changed = {
-        name
-        for m in plan["milestones"]
-        for c in changes_of(m)
-        for name in (c["file"], c["old_file"])
+        name for m in plan.milestones for c in changes_of(m) for name in (c.file, c.old_file)
     }
     return [
-        f"{m['id']} {file}"
-        for m in plan["milestones"]
-        for file in sorted({*m["files"], *m["tests"]["files"]} - changed)
+        f"{m.id} {file}"
+        for m in plan.milestones
+        for file in sorted({*m.files, *m.tests.files} - changed)
     ]
 
 
-def files_of(milestone: Milestone | Json) -> set[str]:
+def files_of(milestone: AnyMilestone) -> set[str]:
     """Return every path a milestone names: in files, intents, tests, documentation and changes."""
-    files = {*_field(milestone, "files"), *_field(_field(milestone, "tests"), "files")}
-    files |= promised_files(milestone)
-    files.update(_field(intent, "file") for intent in _field(milestone, "code_intents"))
+    files = {*milestone.files, *milestone.tests.files, *promised_files(milestone)}
+    files.update(intent.file for intent in milestone.code_intents)
     for change in changes_of(milestone):
-        files.add(_field(change, "file"))
-        if old_file := _field(change, "old_file"):
-            files.add(old_file)
+        files.add(change.file)
+        if change.old_file:
+            files.add(change.old_file)
     return files
-
-
-def _field(entity: Any, name: str) -> Any:  # noqa: ANN401 – a model or plain JSON
-    return entity[name] if isinstance(entity, dict) else getattr(entity, name)

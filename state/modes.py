@@ -5,9 +5,9 @@ The one place for them. Printed steps and the hook read it, so it imports nothin
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from typing import Any
+    from state.plan_table import Milestone
 
 
 class Mode:
@@ -60,14 +60,14 @@ MODES = {
 }  # fmt: skip
 
 
-def tools_of(milestone: dict[str, Any]) -> tuple[set[str], set[str]]:
+def tools_of(milestone: Milestone) -> tuple[set[str], set[str]]:
     """Return which tools the agent of a milestone may use and may not, in lower case.
 
     No tool in the first set means that all are allowed.
     """
-    allowed, denied = milestone["allowed_tools"], milestone["denied_tools"]
+    allowed, denied = milestone.allowed_tools, milestone.denied_tools
     # What is to write a file may write, whatever its mode.
-    if not allowed and not denied and not milestone["files"]:
-        mode = MODES[milestone["mode"]]
+    if not allowed and not denied and not milestone.files:
+        mode = MODES[milestone.mode]
         allowed, denied = mode.allowed, mode.denied
     return {one.casefold() for one in allowed}, {one.casefold() for one in denied}

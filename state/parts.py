@@ -35,7 +35,7 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
         "frozen_at": None, "digest": None, "seals": {}, "verify": (), "milestones": kept,
         "revision": plan.revision + 1, "remarks": (remark,),
     }  # fmt: skip
-    return finish(plan.model_copy(update=values).model_dump(mode="python"))
+    return finish(plan.model_copy(update=values))
 
 
 def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:

@@ -1,303 +1,415 @@
-"""The plan's fields by model, made from `state/models.py` by a test: `bin/test --update-golden`.
+"""The plan as printed steps read it: the fields of `state/models.py`, without pydantic (SD-9).
 
-Field → its kind, and its default where it has one. `a|b` is one of these, `[a]` a list, a name with
-a capital another model, `map` an object with any names, `any` any value.
+Made from the models by a test: `bin/test --update-golden`. `state/shape.py` reads JSON by these
+annotations; a field without a default has to be there.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
-MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "Answer": {
-        "check": ("text",),
-        "scope": ("text",),
-        "severity": ("text",),
-        "status": ("text",),
-        "by": ("text",),
-        "evidence": ("text", ""),
-        "note": ("text", ""),
-    },
-    "Base": {
-        "commit": ("text",),
-        "branch": ("text",),
-        "tree": ("text",),
-        "snapshot": ("text|null", None),
-    },
-    "Change": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "intent_ref": ("text|null", None),
-        "more_intent_refs": ("[text]", []),
-        "file": ("text",),
-        "old_file": ("text|null", None),
-        "old_mode": ("text|null", None),
-        "mode": ("text|null", None),
-        "before": ("text|null", None),
-        "after": ("text|null", None),
-        "patch": ("text|null", None),
-        "encoding": ("text|null", None),
-        "why_comments": ("[WhyComment|text]", []),
-        "diff": ("text|null", None),
-        "context_lines": ("number|text|[text]|null", None),
-    },
-    "Checkpoint": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "header": ("text", ""),
-        "question": ("text",),
-        "options": ("[Option]",),
-        "multi": ("flag", False),
-    },
-    "Constraint": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "type": ("text", ""),
-        "description": ("text",),
-        "source": ("text", ""),
-    },
-    "Decision": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "decision": ("text",),
-        "reasoning_chain": ("text", ""),
-        "timestamp": ("text|null", None),
-    },
-    "Diagram": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "title": ("text",),
-        "nodes": ("[DiagramNode]", []),
-        "edges": ("[DiagramEdge]", []),
-    },
-    "DiagramEdge": {
-        "source": ("text",),
-        "target": ("text",),
-        "label": ("text", ""),
-    },
-    "DiagramNode": {
-        "id": ("text",),
-        "label": ("text", ""),
-    },
-    "Doc": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "file": ("text",),
-        "function": ("text|null", None),
-        "text": ("text", ""),
-    },
-    "Documentation": {
-        "module_comment": ("Doc|text|null", None),
-        "docstrings": ("[Doc|text]", []),
-        "algorithm_blocks": ("[Doc|text]", []),
-        "inline_comments": ("[Doc|text]", []),
-        "changes": ("[Change]", []),
-    },
-    "Figure": {
-        "diagram_ascii": ("text", ""),
-        "description": ("text", ""),
-    },
-    "Intent": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "file": ("text",),
-        "function": ("text|null", None),
-        "behavior": ("text",),
-        "decision_refs": ("[text]", []),
-        "params": ("map", {}),
-    },
-    "Invariant": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "text": ("text",),
-    },
-    "InvisibleKnowledge": {
-        "version": ("number", 1),
-        "architecture": ("Figure", {}),
-        "data_flow": ("Figure", {}),
-        "structure_rationale": ("text", ""),
-        "invariants": ("[Invariant|text]", []),
-        "tradeoffs": ("[Tradeoff|text]", []),
-    },
-    "Milestone": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "number": ("number",),
-        "name": ("text",),
-        "files": ("[text]", []),
-        "flags": ("[text]", []),
-        "requirements": ("[text]", []),
-        "acceptance_criteria": ("[text]", []),
-        "tests": ("Tests", {}),
-        "code_intents": ("[Intent]", []),
-        "code_changes": ("[Change]", []),
-        "documentation": ("Documentation", {}),
-        "is_documentation_only": ("flag", False),
-        "delegated_to": ("text|null", None),
-        "mode": ("text", "code"),
-        "depends_on": ("[text]", []),
-        "waits_for": ("[text]", []),
-        "allowed_tools": ("[text]", []),
-        "denied_tools": ("[text]", []),
-        "max_tokens": ("number|null", None),
-        "max_turns": ("number|null", None),
-        "prompt_suffix": ("text|null", None),
-        "owner": ("text|null", None),
-    },
-    "MilestoneDependencies": {
-        "diagram_ascii": ("text", ""),
-        "waves": ("[Wave]", []),
-    },
-    "OpenItem": {
-        "id": ("text",),
-        "check": ("text",),
-        "severity": ("text",),
-        "finding": ("text",),
-        "accepted": ("text", ""),
-    },
-    "Operation": {
-        "id": ("text",),
-        "applied": ("[[text|number]]",),
-    },
-    "Option": {
-        "key": ("text",),
-        "label": ("text",),
-        "description": ("text", ""),
-    },
-    "Outcome": {
-        "phase": ("text",),
-        "iteration": ("number",),
-        "by": ("text",),
-        "review": ("text", "none"),
-        "judged": ("[text]", []),
-        "answers": ("[Answer]", []),
-        "unasked": ("[Unasked]", []),
-        "alone": ("flag", False),
-        "tree": ("text|null", None),
-        "reason": ("text", ""),
-        "open": ("[OpenItem]", []),
-    },
-    "Overview": {
-        "version": ("number", 1),
-        "title": ("text", ""),
-        "problem": ("text", ""),
-        "approach": ("text", ""),
-    },
-    "Plan": {
-        "schema_version": ("number",),
-        "plan_id": ("text",),
-        "created_at": ("text",),
-        "frozen_at": ("text|null", None),
-        "revision": ("number", 1),
-        "digest": ("text|null", None),
-        "seals": ("map", {}),
-        "counters": ("map", {}),
-        "base": ("Base|null", None),
-        "depth": ("text", "full"),
-        "self_contained": ("flag", True),
-        "task_spec": ("[TaskItem]", []),
-        "user_remarks": ("[Remark]", []),
-        "context": ("UserContext", {}),
-        "overview": ("Overview", {}),
-        "planning_context": ("PlanningContext", {}),
-        "invisible_knowledge": ("InvisibleKnowledge", {}),
-        "milestones": ("[Milestone]", []),
-        "milestone_dependencies": ("MilestoneDependencies", {}),
-        "diagrams": ("[Diagram]", []),
-        "checkpoints": ("[Checkpoint]", []),
-        "verify": ("[VerifyResult]", []),
-        "reviews": ("[Outcome]", []),
-        "remarks": ("[text]", []),
-        "last_operation": ("Operation|null", None),
-    },
-    "PlanningContext": {
-        "decision_log": ("[Decision]", []),
-        "rejected_alternatives": ("[RejectedAlternative]", []),
-        "constraints": ("[Constraint]", []),
-        "known_risks": ("[Risk]", []),
-    },
-    "RejectedAlternative": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "alternative": ("text",),
-        "rejection_reason": ("text",),
-        "decision_ref": ("text|null", None),
-    },
-    "Remark": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "text": ("text",),
-        "revision": ("number",),
-        "outcome": ("text", ""),
-    },
-    "Risk": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "risk": ("text",),
-        "mitigation": ("text", ""),
-        "anchor": ("text|null", None),
-        "decision_ref": ("text|null", None),
-    },
-    "Scenarios": {
-        "normal": ("[text]", []),
-        "edge": ("[text]", []),
-        "error": ("[text]", []),
-    },
-    "TaskItem": {
-        "id": ("text",),
-        "text": ("text",),
-        "out_of_scope": ("flag", False),
-    },
-    "Tests": {
-        "files": ("[text]", []),
-        "type": ("text|null", None),
-        "backing": ("text|null", None),
-        "scenarios": ("Scenarios", {}),
-        "skip_reason": ("text|null", None),
-    },
-    "Tradeoff": {
-        "id": ("text",),
-        "version": ("number", 1),
-        "text": ("text",),
-    },
-    "Unasked": {
-        "check": ("text",),
-        "scopes": ("[text]", []),
-        "reason": ("text",),
-        "triggered": ("flag", False),
-    },
-    "UserContext": {
-        "constraints": ("[text]", []),
-        "entry_points": ("[text]", []),
-        "rejected_alternatives": ("[text]", []),
-        "current_understanding": ("[text]", []),
-        "assumptions": ("[text]", []),
-        "invisible_knowledge": ("[text]", []),
-        "user_quotes": ("[text]", []),
-    },
-    "VerifyResult": {
-        "command": ("text",),
-        "baseline": ("text",),
-        "outcome": ("text",),
-        "tree": ("text",),
-        "exercised": ("flag|null", None),
-        "where": ("text", "worktree"),
-        "seconds": ("number|null", None),
-        "chosen_by": ("text", "project"),
-        "passed": ("number|null", None),
-        "failed": ("number|null", None),
-        "base_passed": ("number|null", None),
-        "base_failed": ("number|null", None),
-        "passed_over": ("[text]", []),
-    },
-    "Wave": {
-        "wave": ("number",),
-        "milestones": ("[text]",),
-    },
-    "WhyComment": {
-        "text": ("text",),
-        "decision_ref": ("text|null", None),
-    },
-}
+
+class Part:
+    """A part of a plan: what its class names, as attributes."""
+
+    def __init__(self, **fields: object) -> None:
+        vars(self).update(fields)
+
+
+class Base(Part):
+    """The fields of `Base`."""
+
+    commit: str
+    branch: str
+    tree: str
+    snapshot: str | None = None
+
+
+class TaskItem(Part):
+    """The fields of `TaskItem`."""
+
+    id: str
+    text: str
+    out_of_scope: bool = False
+
+
+class Remark(Part):
+    """The fields of `Remark`."""
+
+    id: str
+    version: int = 1
+    text: str
+    revision: int
+    outcome: str = ""
+
+
+class UserContext(Part):
+    """The fields of `UserContext`."""
+
+    constraints: tuple[str, ...] = ()
+    entry_points: tuple[str, ...] = ()
+    rejected_alternatives: tuple[str, ...] = ()
+    current_understanding: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    invisible_knowledge: tuple[str, ...] = ()
+    user_quotes: tuple[str, ...] = ()
+
+
+class Overview(Part):
+    """The fields of `Overview`."""
+
+    version: int = 1
+    title: str = ""
+    problem: str = ""
+    approach: str = ""
+
+
+class Decision(Part):
+    """The fields of `Decision`."""
+
+    id: str
+    version: int = 1
+    decision: str
+    reasoning_chain: str = ""
+    timestamp: str | None = None
+
+
+class RejectedAlternative(Part):
+    """The fields of `RejectedAlternative`."""
+
+    id: str
+    version: int = 1
+    alternative: str
+    rejection_reason: str
+    decision_ref: str | None = None
+
+
+class Constraint(Part):
+    """The fields of `Constraint`."""
+
+    id: str
+    version: int = 1
+    type: str = ""
+    description: str
+    source: str = ""
+
+
+class Risk(Part):
+    """The fields of `Risk`."""
+
+    id: str
+    version: int = 1
+    risk: str
+    mitigation: str = ""
+    anchor: str | None = None
+    decision_ref: str | None = None
+
+
+class PlanningContext(Part):
+    """The fields of `PlanningContext`."""
+
+    decision_log: tuple[Decision, ...] = ()
+    rejected_alternatives: tuple[RejectedAlternative, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    known_risks: tuple[Risk, ...] = ()
+
+
+class Figure(Part):
+    """The fields of `Figure`."""
+
+    diagram_ascii: str = ""
+    description: str = ""
+
+
+class Invariant(Part):
+    """The fields of `Invariant`."""
+
+    id: str
+    version: int = 1
+    text: str
+
+
+class Tradeoff(Part):
+    """The fields of `Tradeoff`."""
+
+    id: str
+    version: int = 1
+    text: str
+
+
+class InvisibleKnowledge(Part):
+    """The fields of `InvisibleKnowledge`."""
+
+    version: int = 1
+    architecture: Figure = Figure()
+    data_flow: Figure = Figure()
+    structure_rationale: str = ""
+    invariants: tuple[Invariant | str, ...] = ()
+    tradeoffs: tuple[Tradeoff | str, ...] = ()
+
+
+class Scenarios(Part):
+    """The fields of `Scenarios`."""
+
+    normal: tuple[str, ...] = ()
+    edge: tuple[str, ...] = ()
+    error: tuple[str, ...] = ()
+
+
+class Tests(Part):
+    """The fields of `Tests`."""
+
+    files: tuple[str, ...] = ()
+    type: str | None = None
+    backing: str | None = None
+    scenarios: Scenarios = Scenarios()
+    skip_reason: str | None = None
+
+
+class Intent(Part):
+    """The fields of `Intent`."""
+
+    id: str
+    version: int = 1
+    file: str
+    function: str | None = None
+    behavior: str
+    decision_refs: tuple[str, ...] = ()
+    params: dict[str, Any] = {}  # noqa: RUF012 – nobody changes it
+
+
+class WhyComment(Part):
+    """The fields of `WhyComment`."""
+
+    text: str
+    decision_ref: str | None = None
+
+
+class Change(Part):
+    """The fields of `Change`."""
+
+    id: str
+    version: int = 1
+    intent_ref: str | None = None
+    more_intent_refs: tuple[str, ...] = ()
+    file: str
+    old_file: str | None = None
+    old_mode: Literal["100644", "100755", "120000"] | None = None
+    mode: Literal["100644", "100755", "120000"] | None = None
+    before: str | None = None
+    after: str | None = None
+    patch: str | None = None
+    encoding: Literal["base64", "blob"] | None = None
+    why_comments: tuple[WhyComment | str, ...] = ()
+    diff: str | None = None
+    context_lines: int | str | tuple[str, ...] | None = None
+
+
+class Doc(Part):
+    """The fields of `Doc`."""
+
+    id: str
+    version: int = 1
+    file: str
+    function: str | None = None
+    text: str = ""
+
+
+class Documentation(Part):
+    """The fields of `Documentation`."""
+
+    module_comment: Doc | str | None = None
+    docstrings: tuple[Doc | str, ...] = ()
+    algorithm_blocks: tuple[Doc | str, ...] = ()
+    inline_comments: tuple[Doc | str, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+class Milestone(Part):
+    """The fields of `Milestone`."""
+
+    id: str
+    version: int = 1
+    number: int
+    name: str
+    files: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    acceptance_criteria: tuple[str, ...] = ()
+    tests: Tests = Tests()
+    code_intents: tuple[Intent, ...] = ()
+    code_changes: tuple[Change, ...] = ()
+    documentation: Documentation = Documentation()
+    is_documentation_only: bool = False
+    delegated_to: str | None = None
+    mode: Literal["code", "test", "research", "design", "docs", "run"] = "code"
+    depends_on: tuple[str, ...] = ()
+    waits_for: tuple[str, ...] = ()
+    allowed_tools: tuple[str, ...] = ()
+    denied_tools: tuple[str, ...] = ()
+    max_tokens: int | None = None
+    max_turns: int | None = None
+    prompt_suffix: str | None = None
+    owner: str | None = None
+
+
+class Wave(Part):
+    """The fields of `Wave`."""
+
+    wave: int
+    milestones: tuple[str, ...]
+
+
+class MilestoneDependencies(Part):
+    """The fields of `MilestoneDependencies`."""
+
+    diagram_ascii: str = ""
+    waves: tuple[Wave, ...] = ()
+
+
+class DiagramNode(Part):
+    """The fields of `DiagramNode`."""
+
+    id: str
+    label: str = ""
+
+
+class DiagramEdge(Part):
+    """The fields of `DiagramEdge`."""
+
+    source: str
+    target: str
+    label: str = ""
+
+
+class Diagram(Part):
+    """The fields of `Diagram`."""
+
+    id: str
+    version: int = 1
+    title: str
+    nodes: tuple[DiagramNode, ...] = ()
+    edges: tuple[DiagramEdge, ...] = ()
+
+
+class Option(Part):
+    """The fields of `Option`."""
+
+    key: str
+    label: str
+    description: str = ""
+
+
+class Checkpoint(Part):
+    """The fields of `Checkpoint`."""
+
+    id: str
+    version: int = 1
+    header: str = ""
+    question: str
+    options: tuple[Option, ...]
+    multi: bool = False
+
+
+class VerifyResult(Part):
+    """The fields of `VerifyResult`."""
+
+    command: str
+    baseline: Literal["pass", "fail", "not-run"]
+    outcome: Literal["pass", "fail", "known-failure"]
+    tree: str
+    exercised: bool | None = None
+    where: Literal["place", "worktree"] = "worktree"
+    seconds: int | None = None
+    chosen_by: Literal["project", "candidate", "assistant"] = "project"
+    passed: int | None = None
+    failed: int | None = None
+    base_passed: int | None = None
+    base_failed: int | None = None
+    passed_over: tuple[str, ...] = ()
+
+
+class Answer(Part):
+    """The fields of `Answer`."""
+
+    check: str
+    scope: str
+    severity: Literal["MUST", "SHOULD", "COULD"]
+    status: Literal["PASS", "FAIL"]
+    by: Literal["agent", "assistant"]
+    evidence: str = ""
+    note: str = ""
+
+
+class Unasked(Part):
+    """The fields of `Unasked`."""
+
+    check: str
+    scopes: tuple[str, ...] = ()
+    reason: str
+    triggered: bool = False
+
+
+class OpenItem(Part):
+    """The fields of `OpenItem`."""
+
+    id: str
+    check: str
+    severity: Literal["MUST", "SHOULD", "COULD"]
+    finding: str
+    accepted: str = ""
+
+
+class Outcome(Part):
+    """The fields of `Outcome`."""
+
+    phase: Literal["plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs"]
+    iteration: int
+    by: Literal["script", "reviewer", "host", "person"]
+    review: Literal["full", "small", "none"] = "none"
+    judged: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
+    alone: bool = False
+    tree: str | None = None
+    reason: str = ""
+    open: tuple[OpenItem, ...] = ()
+
+
+class Operation(Part):
+    """The fields of `Operation`."""
+
+    id: str
+    applied: tuple[tuple[str, str, int], ...]
+
+
+class Plan(Part):
+    """The fields of `Plan`."""
+
+    schema_version: Literal[2]
+    plan_id: str
+    created_at: str
+    frozen_at: str | None = None
+    revision: int = 1
+    digest: str | None = None
+    seals: dict[str, str] = {}  # noqa: RUF012 – nobody changes it
+    counters: dict[str, int] = {}  # noqa: RUF012 – nobody changes it
+    base: Base | None = None
+    depth: Literal["intent", "full"] = "full"
+    self_contained: bool = True
+    task_spec: tuple[TaskItem, ...] = ()
+    user_remarks: tuple[Remark, ...] = ()
+    context: UserContext = UserContext()
+    overview: Overview = Overview()
+    planning_context: PlanningContext = PlanningContext()
+    invisible_knowledge: InvisibleKnowledge = InvisibleKnowledge()
+    milestones: tuple[Milestone, ...] = ()
+    milestone_dependencies: MilestoneDependencies = MilestoneDependencies()
+    diagrams: tuple[Diagram, ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
+    verify: tuple[VerifyResult, ...] = ()
+    reviews: tuple[Outcome, ...] = ()
+    remarks: tuple[str, ...] = ()
+    last_operation: Operation | None = None

@@ -8,7 +8,7 @@ from state.clock import now
 from state.connection import Connection
 from state.rows import Queued
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -6,7 +6,7 @@ imports. What it reads with is a function of C, which is called here without it 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any
 

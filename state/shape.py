@@ -1,86 +1,101 @@
-"""Read a plan's JSON without pydantic: fill in the fields that it was written without, name faults.
+"""Read a plan's JSON without pydantic: give missing fields their defaults, name faults.
 
 Importing pydantic takes longer than a printed step may. A plan of an earlier planner lacks fields
 that have a default since; it is as sound as one that has them (SD-9). What a field may be is read
-from a table that is made from the models.
+from the annotations of classes that are made from the models.
 """
 
 from __future__ import annotations
 
 from state.errors import Problem
-from state.plan_table import MODELS
+from state.plan_table import Part
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any, Literal, TypeVar
+
+    P = TypeVar("P", bound=Part)
 
 SCHEMA_VERSION: Literal[2] = 2
 
+PARTS: dict[str, type[Part]] = {part.__name__: part for part in Part.__subclasses__()}
 _TYPES: dict[str, Any] = {
-    "text": str, "number": (int, float), "flag": bool, "null": type(None), "map": dict,
-    "any": object,
+    "str": str, "int": (int, float), "bool": bool, "None": type(None),
+    "dict": dict, "Any": object,
 }  # fmt: skip
-_NAMES = {"text": "text", "number": "a number", "flag": "true or false", "null": "null",
-          "map": "an object", "any": "any value"}  # fmt: skip
+_NAMES = {"str": "text", "int": "a number", "bool": "true or false", "None": "null",
+          "dict": "an object", "Any": "any value", "tuple": "a list"}  # fmt: skip
 
-_split: dict[str, list[str]] = {}
+_known: dict[str, list[tuple[str, str]]] = {}
 
 
-def complete(plan: object) -> list[Problem]:
-    """Fill in the default of each field that a plan lacks; return a problem for each other fault.
+def read(data: object, part: type[P]) -> tuple[P, list[Problem]]:
+    """Return the JSON of a plan, or of a part of one, with every field; a problem for each fault.
 
-    A fault is a field that is missing and has no default, or a value of the wrong type.
+    A fault is a field that is missing and has no default, or a value of the wrong type; with any,
+    the object is not to be used.
     """
     faults: list[Problem] = []
-    _check("plan", plan, "Plan", faults)
-    return faults
+    return _read(part.__name__.lower(), data, part.__name__, faults), faults
 
 
-def _check(at: str, value: object, kind: str, faults: list[Problem]) -> None:
-    for one in _parts(kind):
-        if one in MODELS:
+def as_json(value: object) -> Any:  # noqa: ANN401 – any JSON value
+    """Return a part of a plan, or any value of it, as JSON has it."""
+    if isinstance(value, Part):
+        return {name: as_json(getattr(value, name)) for name in type(value).__annotations__}
+    return [as_json(one) for one in value] if isinstance(value, tuple) else value
+
+
+def _read(at: str, value: object, kind: str, faults: list[Problem]) -> Any:  # noqa: ANN401 – of the kind
+    """Return JSON as a value of a kind, which is written as an annotation of the table."""
+    kinds = _kinds(kind)
+    for outer, inner in kinds:
+        if outer in PARTS:
             if isinstance(value, dict):
-                _check_fields(at, value, one, faults)
-                return
-        elif one[0] == "[":
+                return _read_part(at, value, PARTS[outer], faults)
+        elif outer == "tuple":
             if isinstance(value, list):
-                for number, item in enumerate(value):
-                    _check(f"{at}[{number}]", item, one[1:-1], faults)
-                return
-        elif isinstance(value, _TYPES[one]) and (one != "number" or not isinstance(value, bool)):
-            return
-    wanted = " or ".join(dict.fromkeys(map(_name, _parts(kind))))
+                return tuple([_read(f"{at}[{n}]", v, inner, faults) for n, v in enumerate(value)])
+        elif isinstance(value, _TYPES[outer]) and (outer != "int" or not isinstance(value, bool)):
+            return value
+    wanted = " or ".join(dict.fromkeys(_NAMES.get(outer, "an object") for outer, _ in kinds))
     text = f"the value is not {wanted}; the file was not changed"
     faults.append(Problem("invalid", at, text, wanted))
+    return None
 
 
-def _check_fields(at: str, value: dict[str, Any], model: str, faults: list[Problem]) -> None:
-    for name, (kind, *default) in MODELS[model].items():
-        if name not in value:
-            if not default:
-                text = "the field is missing; the file was not changed"
-                faults.append(Problem("invalid", f"{at}.{name}", text))
-                continue
-            (given,) = default
-            value[name] = given.copy() if isinstance(given, dict | list) else given
-        _check(f"{at}.{name}", value[name], kind, faults)
+def _read_part(at: str, value: dict[str, Any], part: type[Part], faults: list[Problem]) -> Part:
+    found = {}
+    for name, kind in part.__annotations__.items():
+        if name in value:
+            found[name] = _read(f"{at}.{name}", value[name], kind, faults)
+        elif hasattr(part, name):
+            found[name] = getattr(part, name)
+        else:
+            text = "the field is missing; the file was not changed"
+            faults.append(Problem("invalid", f"{at}.{name}", text))
+    return part(**found)
 
 
-def _parts(kind: str) -> list[str]:
-    """Return the kinds of which a value is one; what stands in brackets is one of them."""
-    if kind not in _split:
-        parts, depth = [""], 0
-        for character in kind:
-            depth += (character == "[") - (character == "]")
-            if character == "|" and not depth:
-                parts.append("")
-            else:
-                parts[-1] += character
-        _split[kind] = parts
-    return _split[kind]
+def _kinds(kind: str) -> list[tuple[str, str]]:
+    """Return what a value may be by an annotation: each kind, and what the items of a list may."""
+    if kind not in _known:
+        _known[kind] = []
+        for one in _split(kind, "|"):
+            outer, _, inner = one.partition("[")
+            if outer == "Literal":
+                outer = "str" if inner[0] in "'\"" else "int"
+            _known[kind].append((outer, " | ".join(_split(inner[:-1], ","))))
+    return _known[kind]
 
 
-def _name(kind: str) -> str:
-    if kind in MODELS:
-        return "an object"
-    return "a list" if kind[0] == "[" else _NAMES[kind]
+def _split(text: str, mark: str) -> list[str]:
+    """Return the parts of an annotation between marks that stand in no brackets, without `...`."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        if character == mark and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip() != "..."]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from state.clock import moment
 from state.errors import Refused
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from state.database import Planning
 

@@ -5,11 +5,12 @@ Printed steps read the plan here, so the models are imported only where they are
 
 from __future__ import annotations
 
+from state import plan_table
 from state.errors import Refused
 from state.files import parse_json, read_bytes, write_atomic
-from state.shape import SCHEMA_VERSION, complete
+from state.shape import SCHEMA_VERSION, read
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any
 
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 NEWER = "the plan was written by a newer planner"
 
 
-def read_plan(path: str) -> dict[str, Any]:
-    """Read plan.json as a dict with every field, without pydantic; raise Refused for what is wrong.
+def read_plan(path: str) -> plan_table.Plan:
+    """Read plan.json with every field, without pydantic; raise Refused for what is wrong.
 
     Fields that an earlier planner did not write have their defaults.
     """
     data = read_bytes(path)
     try:
-        plan = check_version(parse_json(data, path), path)
-        if problems := complete(plan):
+        plan, problems = read(check_version(parse_json(data, path), path), plan_table.Plan)
+        if problems:
             raise Refused.of(problems)
     except Refused as refusal:
         raise with_repair(refusal) from None
@@ -73,11 +74,11 @@ def parse_plan(data: bytes, path: str) -> Plan:
     from state.invalid import problems_of
     from state.models import Plan
 
-    parse_json(data, path)  # pydantic takes the last of two members with one name
+    given = parse_json(data, path)  # pydantic takes the last of two members with one name
     try:
-        return Plan.model_validate_json(data)
+        return Plan.model_validate(given)
     except ValidationError as error:
-        check_version(parse_json(data, path), path)
+        check_version(given, path)
         raise Refused.of(problems_of(error, "plan")) from None
 
 

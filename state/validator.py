@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from state.errors import Problem
 from state.fields import LARGEST_INTEGER
+from state.kinds import id_of, walk
 from state.milestones import changes_of, docs_of, files_of
-from state.quick_check import glance
 from state.statements import DECLINED, cited_by
 from state.waves import compute_waves, find_cycle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from state.kinds import Found
     from state.models import Diagram, Milestone, Plan
 
 # Half the depth that pydantic can read, so that whatever is stored can be read again.
@@ -31,24 +32,19 @@ _NEVER = _NOT_NORMAL | {".git"}
 
 def check_plan(plan: Plan) -> list[Problem]:
     """Return a problem for every rule beyond the JSON schema that a plan breaks."""
-    files = glance(plan)
+    files = [files_of(milestone) for milestone in plan.milestones]
     problems = [
         *_check_frozen_members(plan),
-        *([] if files else check_closely(plan)),
+        *_check_unique(plan),
+        *_check_context(plan),
+        *_check_remarks(plan),
+        *_check_milestones(plan, files),
+        *_check_ownership(plan, files),
+        *_check_beside(plan),
         *(p for n, d in enumerate(plan.diagrams) for p in _check_diagram(n, d)),
         *_check_options(plan),
     ]
     return problems or _check_waves(plan, files)
-
-
-def check_closely(plan: Plan) -> Iterator[Problem]:
-    """Yield every problem with a plan's ids, references, paths, shared files, files beside it."""
-    yield from _check_unique(plan)
-    yield from _check_context(plan)
-    yield from _check_remarks(plan)
-    yield from _check_milestones(plan)
-    yield from _check_ownership(plan)
-    yield from _check_beside(plan)
 
 
 def path_problem(path: str) -> str | None:
@@ -133,35 +129,22 @@ def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:
     return Problem("not_found", at, f"there is no {kind} {wanted}", values)
 
 
-def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
-    context = plan.planning_context
-    for name in ("decision_log", "rejected_alternatives", "constraints", "known_risks"):
-        for n, entity in enumerate(getattr(context, name)):
-            yield f"planning_context.{name}[{n}]", entity.id
-    knowledge = plan.invisible_knowledge
-    for name in ("invariants", "tradeoffs"):
-        for n, text in enumerate(getattr(knowledge, name)):
-            if not isinstance(text, str):
-                yield f"invisible_knowledge.{name}[{n}]", text.id
-    for m, milestone in enumerate(plan.milestones):
-        at = f"milestones[{m}]"
-        yield at, milestone.id
-        ids = [intent.id for intent in milestone.code_intents]
-        ids += [change.id for change in changes_of(milestone)]
-        ids += [doc.id for doc in docs_of(milestone)]
-        yield from ((f"{at}.{entity_id}", entity_id) for entity_id in ids)
-    yield from ((f"diagrams[{n}]", diagram.id) for n, diagram in enumerate(plan.diagrams))
-    yield from ((f"checkpoints[{n}]", asked.id) for n, asked in enumerate(plan.checkpoints))
-    yield from ((f"user_remarks[{n}]", one.id) for n, one in enumerate(plan.user_remarks))
+def _place(found: Found) -> str:
+    """Return where an entity stands in the plan, in words of the JSON."""
+    if found.path[0] == "milestones" and len(found.path) > len(("milestones", 0)):
+        return f"milestones[{found.path[1]}].{id_of(found)}"
+    *names, number = found.path
+    return f"{'.'.join(map(str, names))}[{number}]"
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
-    for at, entity_id in _entities(plan):
-        if entity_id in seen:
-            text = f"the id {entity_id} is also used at {seen[entity_id]}"
-            yield Problem("invalid", at, text, "use each id once")
-        seen[entity_id] = at
+    seen: dict[str, Found] = {}
+    for found in walk(plan):
+        name = id_of(found)
+        if name in seen:
+            text = f"the id {name} is also used at {_place(seen[name])}"
+            yield Problem("invalid", _place(found), text, "use each id once")
+        seen[name] = found
     tasks = [t.id for t in plan.task_spec]
     if len(set(tasks)) != len(tasks):
         yield Problem(
@@ -192,7 +175,7 @@ def _check_remarks(plan: Plan) -> Iterator[Problem]:
             yield Problem("invalid", at, text, "take it from `requirements` there, or set ''")
 
 
-def _check_milestones(plan: Plan) -> Iterator[Problem]:
+def _check_milestones(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem]:
     milestones = {m.id for m in plan.milestones}
     decisions = {d.id for d in plan.planning_context.decision_log}
     checkpoints = {c.id for c in plan.checkpoints}
@@ -219,7 +202,8 @@ def _check_milestones(plan: Plan) -> Iterator[Problem]:
                 yield _unknown(f"{at}.requirements[{i}]", kind, requirement, known)
         yield from _check_intents(at, milestone, decisions)
         yield from _check_changes(at, milestone, decisions)
-        yield from _check_paths(at, milestone)
+        if any(map(path_problem, files[n])):
+            yield from _check_paths(at, milestone)
     yield from _check_cycle(plan, milestones)
 
 
@@ -269,11 +253,11 @@ def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
             yield Problem("invalid", f"{at}.{field}", f"{path!r} {why}", allowed)
 
 
-def _check_ownership(plan: Plan) -> Iterator[Problem]:
+def _check_ownership(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem]:
     """Yield a problem for each file in two milestones, unless the plan has depth `intent`."""
     owner: dict[str, str] = {}
     for n, milestone in enumerate(plan.milestones):
-        for file in sorted(files_of(milestone)):
+        for file in sorted(files[n]):
             other = owner.setdefault(file, milestone.id)
             if other != milestone.id and plan.depth == "full":
                 text = f"{file} also belongs to {other}"
@@ -306,7 +290,7 @@ def _check_options(plan: Plan) -> Iterator[Problem]:
             )
 
 
-def _check_waves(plan: Plan, files: list[set[str]] | None) -> list[Problem]:
+def _check_waves(plan: Plan, files: Sequence[set[str]]) -> list[Problem]:
     stored = [(w.wave, sorted(w.milestones)) for w in plan.milestone_dependencies.waves]
     computed = compute_waves(plan.milestones, files)
     if stored and stored != list(enumerate(computed, start=1)):

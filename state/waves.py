@@ -41,14 +41,12 @@ def compute_waves(
     """Return waves of milestone ids; milestones of one wave can run together (PL-14).
 
     A milestone is in the first wave after its dependencies that holds no milestone with a file in
-    common. `files` are those of each milestone, from a caller that knows them and has seen that
-    the milestones are in order.
+    common. `files` are those of each milestone, from a caller that knows them.
     """
-    pairs = zip(milestones, files, strict=True) if files else _in_order(milestones)
     waves: list[list[str]] = []
     taken: list[set[str]] = []
     wave_of: dict[str, int] = {}
-    for milestone, paths in pairs:
+    for milestone, paths in _in_order(milestones, files or [*map(files_of, milestones)]):
         wave = max([wave_of[d] + 1 for d in milestone.depends_on], default=0)
         while wave < len(waves) and not taken[wave].isdisjoint(paths):
             wave += 1
@@ -61,9 +59,11 @@ def compute_waves(
     return [sorted(wave) for wave in waves]
 
 
-def _in_order(milestones: Sequence[Milestone]) -> Iterable[tuple[Milestone, set[str]]]:
+def _in_order(
+    milestones: Sequence[Milestone], files: Sequence[set[str]]
+) -> Iterable[tuple[Milestone, set[str]]]:
     """Return pairs of milestone and its files, each milestone after those that it depends on."""
-    pairs = [(m, files_of(m)) for m in milestones]
+    pairs = [*zip(milestones, files, strict=True)]
     # Sorting costs more than all the rest, and most plans are written in order.
     if is_ordered(milestones):
         return pairs

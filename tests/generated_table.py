@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -10,67 +11,89 @@ from pydantic import BaseModel, JsonValue
 from state.models import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pydantic.fields import FieldInfo
 
 _HEAD = '''\
-"""The plan's fields by model, made from `state/models.py` by a test: `bin/test --update-golden`.
+"""The plan as printed steps read it: the fields of `state/models.py`, without pydantic (SD-9).
 
-Field → its kind, and its default where it has one. `a|b` is one of these, `[a]` a list, a name with
-a capital another model, `map` an object with any names, `any` any value.
+Made from the models by a test: `bin/test --update-golden`. `state/shape.py` reads JSON by these
+annotations; a field without a default has to be there.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
+
+class Part:
+    """A part of a plan: what its class names, as attributes."""
+
+    def __init__(self, **fields: object) -> None:
+        vars(self).update(fields)
 '''
-_LEAVES = {str: "text", int: "number", float: "number", bool: "flag", types.NoneType: "null"}
+_LEAVES = {str: "str", int: "int", float: "float", bool: "bool", types.NoneType: "None"}
 
 
-def kind_of(annotation: Any, found: dict[str, type[BaseModel]]) -> str:  # noqa: ANN401, PLR0911 – a type; one return per kind
-    """Return a type as the table writes it; models that it names go into `found`."""
-    origin = get_origin(annotation)
+def written(annotation: Any) -> str:  # noqa: ANN401 – a type
+    """Return a type as the table writes it."""
+    origin, inner = get_origin(annotation), get_args(annotation)
     if annotation is JsonValue:
-        return "any"
+        return "Any"
     if origin is Annotated:
-        return kind_of(get_args(annotation)[0], found)
+        return written(inner[0])
     if origin is Literal:
-        return "|".join(dict.fromkeys(_LEAVES[type(v)] for v in get_args(annotation)))
+        return f"Literal[{', '.join(map(json.dumps, inner))}]"
     if origin in (Union, types.UnionType):
-        return "|".join(dict.fromkeys(kind_of(one, found) for one in get_args(annotation)))
-    if origin in (tuple, list):
-        inner = (kind_of(one, found) for one in get_args(annotation) if one is not ...)
-        return f"[{'|'.join(dict.fromkeys(inner))}]"
-    if origin is dict:
-        return "map"
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        found[annotation.__name__] = annotation
-        return annotation.__name__
-    return _LEAVES[annotation]
+        return " | ".join(dict.fromkeys(map(written, inner)))
+    if origin in (tuple, dict):
+        names = ", ".join("..." if one is ... else written(one) for one in inner)
+        return f"{origin.__name__}[{names}]"
+    return _LEAVES.get(annotation) or str(annotation.__name__)
 
 
-def default_of(field: FieldInfo) -> object:
-    """Return a field's default in plan.json; of a model {}, since its fields have their own."""
+def default_of(field: FieldInfo) -> str:
+    """Return a field's default as the table writes it, '' for none."""
+    if field.is_required():
+        return ""
     value = field.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
-        return {}
-    return [*value] if isinstance(value, tuple) else value
+        return f" = {type(value).__name__}()"
+    if isinstance(value, dict):
+        return " = {}  # noqa: RUF012 – nobody changes it"
+    return f' = "{value}"' if isinstance(value, str) else f" = {value!r}"
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 – a type
+    """Yield the models that a type names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif annotation is not JsonValue:
+        for one in get_args(annotation):
+            yield from models_in(one)
+
+
+def in_order(model: type[BaseModel], found: dict[type[BaseModel], None]) -> None:
+    """Add a model to `found`, after those that it names."""
+    for field in model.model_fields.values():
+        for one in models_in(field.annotation):
+            in_order(one, found)
+    found[model] = None
 
 
 def render_table() -> str:
     """Return the text of `state/plan_table.py`."""
-    left: dict[str, type[BaseModel]] = {"Plan": Plan}
-    rows: dict[str, list[str]] = {}
-    while left:
-        name, model = left.popitem()
-        more: dict[str, type[BaseModel]] = {}
-        rows[name] = []
-        for field, info in model.model_fields.items():
-            entry: list[object] = [kind_of(info.annotation, more)]
-            entry += [] if info.is_required() else [default_of(info)]
-            rows[name].append(f'        "{field}": {tuple(entry)!r},\n'.replace("'", '"'))
-        left |= {key: one for key, one in more.items() if key not in rows}
-    models = [f'    "{name}": {{\n{"".join(rows[name])}    }},\n' for name in sorted(rows)]
-    return f"{_HEAD}MODELS: dict[str, dict[str, tuple[Any, ...]]] = {{\n{''.join(models)}}}\n"
+    found: dict[type[BaseModel], None] = {}
+    in_order(Plan, found)
+    parts = [_HEAD]
+    for model in found:
+        fields = [
+            f"    {name}: {written(field.annotation)}{default_of(field)}\n"
+            for name, field in model.model_fields.items()
+        ]
+        said = f'    """The fields of `{model.__name__}`."""\n\n'
+        parts.append(f"class {model.__name__}(Part):\n{said}{''.join(fields)}")
+    return "\n\n".join(parts)

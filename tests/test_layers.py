@@ -72,7 +72,7 @@ TO_COME: set[str] = set()
 THIRD_PARTY: dict[str, str | tuple[str, ...]] = {
     "pydantic": "state",
     "pydantic_core": "state",
-    "jsonschema": "state/context",
+    "jsonschema": "state/written_json",
     "rfc8785": "state",
     "click": "cli",
     "yaml": ("quality_reviewer/checks", "developer/candidates"),

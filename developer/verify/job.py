@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shared.git.repository import Repository
+    from state.results import VerifyResult
 
 Baseline = Literal["pass", "fail", "not-run"]
 Outcome = Literal["pass", "fail", "known-failure"]
@@ -132,15 +133,18 @@ class Result:
     # Commands that could not run, each with the reason.
     passed_over: tuple[str, ...] = ()
 
-    def for_plan(self) -> dict[str, Any]:
-        """Return the fields of the command's result that are stored in plan.json."""
-        names = ("command", "baseline", "outcome", "tree", "exercised", "where", "chosen_by")
-        values = {name: getattr(self, name) for name in names}
-        values |= dict(zip(("passed", "failed"), self.counts or (None, None), strict=True))
-        base = self.base_counts or (None, None)
-        values |= dict(zip(("base_passed", "base_failed"), base, strict=True))
-        values["passed_over"] = list(self.passed_over)
-        return values | {"seconds": max(1, round(self.seconds))}
+    def for_plan(self) -> VerifyResult:
+        """Return what of the command's result is stored in plan.json."""
+        from state.results import VerifyResult  # only here, since a worker does without pydantic
+
+        passed, failed = self.counts or (None, None)
+        base_passed, base_failed = self.base_counts or (None, None)
+        return VerifyResult(
+            command=self.command, baseline=self.baseline, outcome=self.outcome, tree=self.tree,
+            exercised=self.exercised, where=self.where, chosen_by=self.chosen_by,
+            passed=passed, failed=failed, base_passed=base_passed, base_failed=base_failed,
+            passed_over=self.passed_over, seconds=max(1, round(self.seconds)),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def approve_in_advance(state: State) -> None:
         if auto is None or state.run.stage != SUBMITTED or state.run.status != "ACTIVE":
             return
         plan = check_frozen(state)
-        if beyond(state.plan, state.config["config"], auto):
+        if beyond(plan, state.config["config"], auto):
             return
         check_run(state)
         digest = state.run.digest or ""

@@ -36,7 +36,7 @@ def judge_gaps(state: State, path: str, who: str) -> None:
             raise Refused("conflict", "exec reconcile", text, "do the step that is due", here)
         plan = open_plan(state)
         check_run(state)
-        gaps = untouched(plan.model_dump())
+        gaps = untouched(plan)
         _check(answers, gaps)
         iteration = state.database.phase(state.run, "impl-code")[1]
         items = [

@@ -32,8 +32,6 @@ class Mode:
     Looking a mode up writes nothing; a command that changes it calls `settle` first.
     """
 
-    __slots__ = ("agent", "database", "home", "note", "now", "overdue", "row", "state")
-
     def __init__(self, database: Database, agent: str, now: float, state: State | None) -> None:
         """Keep the planning mode of one agent as it is at `now`, in seconds since 1970."""
         # None for an agent that never planned; `overdue` says which limit has passed.

@@ -78,20 +78,20 @@ def finish_phase(
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     # What is chosen is remembered.
     again = state.command(*words, role=role)
-    repeated = _is_repeated(state, phase, batch)
-    agents = review_of(state, state.plan)[0] == "full" and not state.run.alone
+    stored = store.load_plan(state.plan_path)
+    agents = review_of(state, stored)[0] == "full" and not state.run.alone
     by_agent = role is not None and agents
-    if repeated:
+    if _is_repeated(state, phase, batch, stored):
         return Finished(again, handed_in=by_agent)
     _check_due(state, phase, batch)
     check_run(state)
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
-        # Nothing is designed yet: the step says how, and with which command.
-        undesigned = not batch and not state.plan["milestones"]
-        retry = state.command("step", state.run.workflow) if undesigned else again
-        work = _work(state, phase, batch, role, choice)._replace(again=retry)
+        work = _work(state, phase, batch, role, choice)._replace(again=again)
+        if not batch and not work.before.milestones:
+            # Nothing is designed yet: the step says how, and with which command.
+            work = work._replace(again=state.command("step", state.run.workflow))
     if phase != "plan-design":
         done = _verified(state, work)
         if isinstance(done, Running):
@@ -118,7 +118,7 @@ def finish_phase(
     return Finished(again, handed_in=by_agent)
 
 
-def _is_repeated(state: State, phase: Phase, batch: str | None) -> bool:
+def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> bool:
     """Return whether the plan was frozen with just this work, so that its answer was lost.
 
     Edits that were written since, or another worktree, are for a new revision.
@@ -127,12 +127,11 @@ def _is_repeated(state: State, phase: Phase, batch: str | None) -> bool:
         check_frozen(state)
     passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
     planning = state.run.stage in READ_ONLY and state.run.status == "ACTIVE"
-    if not (passed and planning and state.plan["frozen_at"]):
+    if not (passed and planning and plan.frozen_at):
         return False
     file = find_answer(state.state_dir, batch) if batch else state.plan_path
     if os.stat(file).st_mtime_ns > os.stat(state.plan_path).st_mtime_ns:
         return False
-    plan = store.load_plan(state.plan_path)
     return phase == "plan-design" or capture_into(state, plan).plan == plan
 
 
@@ -194,8 +193,10 @@ def _check_due(state: State, phase: Phase, batch: str | None) -> None:
 
 def _is_handed_in(state: State) -> bool:
     """Return whether no agent has still to hand in a milestone of approved intents."""
-    every = len(state.plan["milestones"])
-    return not state.is_writing or len(View(state).with_status(COMPLETED)) == every
+    if not state.is_writing:
+        return True
+    view = View(state)
+    return len(view.with_status(COMPLETED)) == len(view.milestones)
 
 
 def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
@@ -208,7 +209,7 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
         store_context(state, work.context)
     if previous:
         decided = [
-            kept.changed(accepted=now.accepted)
+            kept._replace(accepted=now.accepted)
             for kept, now in zip(carry_over(previous, decided), decided, strict=True)
         ]
     asked = with_questions(state, phase, work.plan, [*previous, *decided])

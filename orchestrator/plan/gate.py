@@ -111,7 +111,7 @@ def _decide(state: State, phase: Phase, plan: Plan, verdict: str, decision: Deci
 def _reopened(state: State, phase: Phase, plan: Plan) -> Plan:
     """Open the gate again that has just passed by reviewers' verdicts; return the plan."""
     outcomes, workflow = state.database.outcomes(state.run, phase), workflow_of(phase)
-    items = [Item.from_json(row) for row in outcomes[-1]["items"]] if outcomes else []
+    items = [Item(**row) for row in outcomes[-1]["items"]] if outcomes else []
     passed = has_passed(state, phase) and any(i.by == REVIEWER for i in items)
     gate, last = workflow.number(phase, "gate"), workflow.last(state.run.depth)
     later = [o for o in plan.reviews if o.phase != phase and _gate_of(o.phase) > gate]
@@ -213,7 +213,7 @@ def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: s
             database.audit(state.run, UNPROVEN, "qr accept", detail=f"{check} {scope}: {reason}")
         if review.items:
             items = [
-                i.changed(accepted=reason) if (i.check, i.scope) == (check, scope) else i
+                i._replace(accepted=reason) if (i.check, i.scope) == (check, scope) else i
                 for i in review.items
             ]
             write_review(path, Review(phase, review.iteration, items))

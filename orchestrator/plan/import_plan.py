@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shared.plan_file import open_plan
 from state import store
-from state.edits import finish
+from state.edits import finish, parsed
 from state.errors import Refused
 from state.files import read_json
 
@@ -24,10 +24,9 @@ def import_plan(state: State, path: str) -> list[str]:
         if plan.milestones or plan.planning_context.decision_log:
             allowed = "import into a run whose plan is empty"
             raise Refused("conflict", path, "the plan of this run already has content", allowed)
-        own = plan.model_dump(mode="python")
         kept = {k: data[k] for k in _IMPORTED if k in data}
         notes = [*_without_changes(kept), *drop_dependencies(kept.get("milestones"))]
-        imported = finish({**own, **kept, "milestone_dependencies": {"waves": []}})
+        imported = finish(parsed({**vars(plan), **kept}))
         store.save_plan(state.plan_path, imported)
     return notes
 

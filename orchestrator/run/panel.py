@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shared.execution.progress import View
     from shared.run import State
     from state.database import Run
+    from state.plan_table import Milestone
 
     Json = dict[str, Any]
 
@@ -63,7 +64,7 @@ def panel(view: View) -> list[str]:
         return []
     summary = view.summary()
     lines = [bar(summary.done, summary.total)]
-    by_id, reasons = {m["id"]: m for m in view.milestones}, view.reasons()
+    by_id, reasons = {m.id: m for m in view.milestones}, view.reasons()
     costs = costs_of(view.state.database, view.state.run)
     waves = waves_of(view)
     for number, names in enumerate(waves, 1):
@@ -76,17 +77,17 @@ def panel(view: View) -> list[str]:
     return lines
 
 
-def waves_of(view: View) -> list[list[str]]:
+def waves_of(view: View) -> list[tuple[str, ...]]:
     """Return the waves that the plan holds; while they are not computed yet, all as one."""
-    stored = view.plan["milestone_dependencies"]["waves"]
-    return [wave["milestones"] for wave in stored] or [[m["id"] for m in view.milestones]]
+    stored = view.plan.milestone_dependencies.waves
+    return [wave.milestones for wave in stored] or [tuple(m.id for m in view.milestones)]
 
 
-def _line(view: View, milestone: Json, why: str, cost: str) -> str:
-    row = view.progress[milestone["id"]]
-    said = [f"{BADGES[row.status]} {row.id} {milestone['name']}"]
-    if milestone["mode"] != "code":
-        said.append(f"{MODES[milestone['mode']].icon} {milestone['mode']}")
+def _line(view: View, milestone: Milestone, why: str, cost: str) -> str:
+    row = view.progress[milestone.id]
+    said = [f"{BADGES[row.status]} {row.id} {milestone.name}"]
+    if milestone.mode != "code":
+        said.append(f"{MODES[milestone.mode].icon} {milestone.mode}")
     if row.status == IN_PROGRESS and row.agent:
         said.append(f"agent {row.agent}")
     if row.attempts > 1:

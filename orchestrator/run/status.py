@@ -92,15 +92,15 @@ def _milestones(view: View) -> dict[str, Any]:
     return {
         "milestones": [
             {
-                "id": m["id"], "name": m["name"], "changes": len(m["code_changes"]),
-                "status": row.status, "wave": wave_of.get(row.id), "mode": m["mode"],
-                "owner": m["delegated_to"] or m["owner"] or MODES[m["mode"]].title,
+                "id": m.id, "name": m.name, "changes": len(m.code_changes),
+                "status": row.status, "wave": wave_of.get(row.id), "mode": m.mode,
+                "owner": m.delegated_to or m.owner or MODES[m.mode].title,
                 "agent": row.agent or None,
                 "attempts": row.attempts, "why": reasons.get(row.id, ""), "note": row.note,
                 "cost": costs[row.id].to_json() if row.id in costs else None,
             }
             for m in view.milestones
-            for row in [view.progress[m["id"]]]
+            for row in [view.progress[m.id]]
         ],
         "progress": view.summary().to_json(),
         "runnable": view.runnable(),
@@ -164,11 +164,11 @@ def _where(status: dict[str, Any]) -> list[str]:
 
 def _meanwhile(status: dict[str, Any], view: View | None) -> list[str]:
     """Return what counts until the run has ended: base, the user's files, limits, the shell."""
-    auto, base = status["auto"], view.plan["base"] if view else None
-    branch = f" on {base['branch']}" if base and base["branch"] else ""
-    work = ", with the uncommitted work of then" if base and base["snapshot"] else ""
+    auto, base = status["auto"], view.plan.base if view else None
+    branch = f" on {base.branch}" if base and base.branch else ""
+    work = ", with the uncommitted work of then" if base and base.snapshot else ""
     named = {
-        "made against": f"{base['commit'][:12]}{branch}{work}" if base else "",
+        "made against": f"{base.commit[:12]}{branch}{work}" if base else "",
         "your files": _APPLIED.get(status["apply"] or "", ""),
         "approved in advance": f"{auto['files']} files, risk {auto['risk']}" if auto else "",
         "commands of the assistant": status["shell"],

@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING
 from quality_reviewer.criteria import judged_criteria
 from shared import resources
 from shared.builders import visible
+from shared.contents import (
+    ACCEPTED,
+    ALTERNATIVES,
+    DECISIONS,
+    MILESTONE,
+    PERSON,
+    RISKS,
+    STATED,
+    lines_of,
+)
 from shared.reviewed import against_figures, beyond_limit, left_out, note_lines, reviewers_of
 from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
 from state.changes import apart
 from state.files import write_atomic
-from state.milestones import changes_of, kinds_of_docs, promise
+from state.milestones import changes_of
 from state.statements import outcome_of
 
 if TYPE_CHECKING:
@@ -106,15 +116,9 @@ def decisions(plan: Plan) -> Iterator[str]:
     context = plan.planning_context
     if context.decision_log or context.rejected_alternatives or plan.context.rejected_alternatives:
         yield from ("", "## Decisions", "")
-        for d in context.decision_log:
-            yield f"- {d.id}: {one_line(d.decision)}" + _because(d.reasoning_chain)
-        for a in context.rejected_alternatives:
-            yield f"- {a.id}, not chosen: {one_line(a.alternative)}" + _because(a.rejection_reason)
+        for content in (DECISIONS, ALTERNATIVES):
+            yield from (f"- {line}" for line in lines_of(content, plan, one_line))
         yield from (f"- not chosen: {one_line(a)}" for a in plan.context.rejected_alternatives)
-
-
-def _because(reason: str) -> str:
-    return f" – {one_line(reason)}" if reason else ""
 
 
 def _risks(plan: Plan) -> Iterator[str]:
@@ -122,11 +126,8 @@ def _risks(plan: Plan) -> Iterator[str]:
         *plan.context.constraints,
         *(f"assumed: {text}" for text in plan.context.assumptions),
         *(f"{c.id}: {c.type} {c.description}" for c in plan.planning_context.constraints),
-        *(f"{r.id}: {r.risk}{_because(r.mitigation)}" for r in plan.planning_context.known_risks),
-        *(
-            i if isinstance(i, str) else f"{i.id}: {i.text}"
-            for i in (*plan.invisible_knowledge.invariants, *plan.invisible_knowledge.tradeoffs)
-        ),
+        *lines_of(RISKS, plan),
+        *lines_of(STATED, plan),
     ]
     if rows:
         yield from ("", "## Constraints, assumptions, risks, invariants", "")
@@ -134,7 +135,7 @@ def _risks(plan: Plan) -> Iterator[str]:
 
 
 def _knowledge(plan: Plan) -> Iterator[str]:
-    lines = knowledge_lines(plan.model_dump())
+    lines = knowledge_lines(plan)
     if lines:
         yield from ("", "## Architecture and data flow")
     for line in lines:
@@ -155,20 +156,13 @@ def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
     if milestone.depends_on:
         yield f"After {', '.join(milestone.depends_on)}."
     criteria, together = judged_criteria(plan, milestone)
-    for criterion, evidence in criteria:
-        shown = f" – shown by {one_line(evidence)}" if evidence else ""
-        yield f"- accepted when: {one_line(criterion)}{shown}"
+    for row, (_, evidence) in zip(ACCEPTED.rows(milestone), criteria, strict=True):
+        shown = row._replace(why=evidence and f"shown by {evidence}")
+        yield f"- {shown.line(ACCEPTED.label, one_line)}"
     if together:
         yield f"- all of it shown by {one_line(together)}"
-    for intent in milestone.code_intents:
-        yield f"- {intent.id} {code(intent.file)}: {one_line(intent.behavior)}"
-    tests = milestone.tests
-    if tests.files:
-        yield f"- tests: {', '.join(map(code, tests.files))}"
-    elif tests.skip_reason:
-        yield f"- no tests: {one_line(tests.skip_reason)}"
-    for kind, doc in kinds_of_docs(milestone):
-        yield f"- {doc.id} {one_line(promise(kind, doc))}{_because(doc.text)}"
+    for content in (one for one in MILESTONE if one is not ACCEPTED and PERSON in one.shown):
+        yield from (f"- {line}" for line in lines_of(content, milestone, one_line, code))
     for change in changes_of(milestone):
         yield from _change(change)
 
@@ -213,8 +207,8 @@ def verified(plan: Plan) -> Iterator[str]:
     if not plan.verify:
         yield "NOT VERIFIED: planner.toml names no verify commands, and none was chosen."
     for result in plan.verify:
-        facts = facts_of(result.model_dump())
-        yield f"- {code(result.command)}: {result.outcome} (base: {result.baseline}) · {facts}"
+        ran = f"{result.outcome} (base: {result.baseline}) · {facts_of(result)}"
+        yield f"- {code(result.command)}: {ran}"
     proof = {
         True: "With the changed code broken this fails, so some of it is run.",
         False: "With the changed code broken this still passes, so none of it is run.",
@@ -229,19 +223,17 @@ def reviews(plan: Plan) -> Iterator[str]:
         yield from ("", "## Reviews", "")
     for outcome in plan.reviews:
         reason = f": {one_line(outcome.reason)}" if outcome.reason else ""
-        data = outcome.model_dump()
-        by = f"{_DECIDED[outcome.by]}; read by {reviewers_of([data])} ({outcome.review} review)"
+        by = f"{_DECIDED[outcome.by]}; read by {reviewers_of([outcome])} ({outcome.review} review)"
         yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
-        over = {item["id"] for item in against_figures(data)}
+        over = {item.id for item in against_figures(outcome)}
         for item in outcome.open:
             kind = "accepted by a person" if item.accepted else "open"
             kind = "passed against the figures" if item.id in over else kind
             yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
-        yield from (f"  - note, {one_line(line)}" for line in note_lines(data))
-    every = [outcome.model_dump() for outcome in plan.reviews]
-    if beyond := beyond_limit(every):
+        yield from (f"  - note, {one_line(line)}" for line in note_lines(outcome))
+    if beyond := beyond_limit(plan.reviews):
         yield f"- {beyond}"
-    yield from (f"- not asked, {line}" for line in left_out(every))
+    yield from (f"- not asked, {line}" for line in left_out(plan.reviews))
 
 
 def one_line(text: str) -> str:

@@ -5,7 +5,7 @@ One event comes before every tool; older versions have one for each of a few too
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any

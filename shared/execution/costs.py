@@ -5,7 +5,7 @@ Only reported figures count. An agent that has reported none is named as unknown
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any

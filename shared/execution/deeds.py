@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import TYPE_CHECKING, Any
 
 from shared.execution import costs, events
 from shared.execution.progress import View
@@ -31,16 +32,15 @@ from state.backoff import TRIES, delay_s
 from state.clock import moment
 from state.errors import Refused
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, PENDING
+from state.shape import as_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import Any
 
     from shared.run import State
     from state.rows import Progress
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 DECISION_TIMEOUT_S = 0  # none, unless planner.toml says otherwise
 
@@ -50,8 +50,6 @@ class Execution(View):
 
     Each deed is part of the caller's transaction.
     """
-
-    __slots__ = ()
 
     def __init__(self, state: State) -> None:
         state.reload()  # what another command has stored since the run was opened
@@ -64,22 +62,22 @@ class Execution(View):
         """
         database, run = self.state.database, self.state.run
         stored = database.progress(run)
-        new = [m for m in self.milestones if m["id"] not in stored]
+        new = [m for m in self.milestones if m.id not in stored]
         for name in stored.keys() - self.progress.keys():
             database.drop_progress(run, name)
         if not new:
             return
         steps = [
-            {"id": m["id"], "title": m["name"], "mode": m["mode"], "depends_on": m["depends_on"]}
+            {"id": m.id, "title": m.name, "mode": m.mode, "depends_on": m.depends_on}
             for m in self.milestones
         ]
         self._tell("PlanStarted", goal=run.request, steps=steps)
-        waited = {name for m in new for name in self.progress[m["id"]].waits}
-        for asked in self.plan["checkpoints"]:
-            if asked["id"] in waited:
-                self._ask(asked, "")
+        waited = {name for m in new for name in self.progress[m.id].waits}
+        for asked in self.plan.checkpoints:
+            if asked.id in waited:
+                self._ask(as_json(asked), "")
         for milestone in new:
-            database.set_progress(run, self.progress[milestone["id"]])
+            database.set_progress(run, self.progress[milestone.id])
 
     def start(self, name: str, agent: str = "") -> None:
         """Record that an agent begins a milestone; Refused unless it is runnable now."""
@@ -102,7 +100,7 @@ class Execution(View):
 
     def spend(self, name: str, stats: Mapping[str, Any]) -> None:
         """Warn if the tokens that a milestone's agent reports come near its limit or pass it."""
-        limit = next(m["max_tokens"] for m in self.milestones if m["id"] == name)
+        limit = next(m.max_tokens for m in self.milestones if m.id == name)
         tokens = costs.tokens_of(stats)
         told = costs.warning(tokens, limit) if limit and tokens is not None else None
         if told is not None:
@@ -218,7 +216,7 @@ class Execution(View):
 
     def _store(self, moved: Progress) -> None:
         self.progress[moved.id] = moved
-        events.store(self.state.database, self.state.run, self.plan["plan_id"], moved)
+        events.store(self.state.database, self.state.run, self.plan.plan_id, moved)
         if lane_of(self.state.state_dir):
             # Only here, since few runs implement requirements and printed steps load this module.
             from shared.todo import refresh_todo
@@ -238,11 +236,11 @@ class Execution(View):
         )  # fmt: skip
 
     def _tell(self, kind: str, **payload: object) -> None:
-        values = {"plan_id": self.plan["plan_id"], **payload}
+        values = {"plan_id": self.plan.plan_id, **payload}
         self.state.database.event(self.state.run, kind, values)
 
     def _next_checkpoint(self) -> str:
-        planned = self.plan["counters"].get("CP", 0)
+        planned = self.plan.counters.get("CP", 0)
         asked = [int(name.rpartition("-")[2]) for name in self.checkpoints]
         return f"CP-{max([planned, *asked]) + 1:03}"
 
@@ -254,10 +252,10 @@ class Execution(View):
 
     def _check_changeable(self, checkpoint: str) -> None:
         begun = [
-            m["id"]
+            m.id
             for m in self.milestones
-            if checkpoint in self.answers_for(m["id"])
-            and self.progress[m["id"]].status in (IN_PROGRESS, COMPLETED)
+            if checkpoint in self.answers_for(m.id)
+            and self.progress[m.id].status in (IN_PROGRESS, COMPLETED)
         ]
         if begun:
             given = ", ".join(self.answers[checkpoint])

@@ -11,7 +11,7 @@ from state import execution
 from state.clock import moment
 from state.execution import IN_PROGRESS, NEEDS_DECISION, PENDING, Summary
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from shared.defaults import PARALLEL_STEPS
 from shared.execution.events import overdue
@@ -11,15 +12,11 @@ from state.clock import moment
 from state.execution import PENDING, Summary
 from state.milestones import unanswered
 from state.rows import Asked
+from state.shape import as_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from shared.run import State
     from state.rows import Progress
-
-    Json = dict[str, Any]
 
 
 class View:
@@ -28,12 +25,10 @@ class View:
     A decision whose time limit has passed is shown as blocked, also before that is stored.
     """
 
-    __slots__ = ("answers", "checkpoints", "milestones", "most", "now", "plan", "progress", "state")
-
     def __init__(self, state: State) -> None:
         self.state = state
         self.plan = state.plan
-        self.milestones: list[Json] = self.plan["milestones"]
+        self.milestones = self.plan.milestones
         # How many milestones may be in progress at once.
         self.most: int = state.config["config"].get("max_parallel_steps", PARALLEL_STEPS)
         self.now = moment(time.time())
@@ -44,8 +39,7 @@ class View:
         stored = database.progress(run)
         # Of each milestone, by id.
         self.progress: dict[str, Progress] = {
-            m["id"]: stored.get(m["id"]) or execution.initial(m, self.answers)
-            for m in self.milestones
+            m.id: stored.get(m.id) or execution.initial(m, self.answers) for m in self.milestones
         }
         if run.status == "ACTIVE":
             for row in overdue(self.progress.values(), self.checkpoints, time.time()):
@@ -79,12 +73,12 @@ class View:
         if self.state.run.workflow == "planner":
             open_ones = unanswered(self.plan, self.answers, self.state.run.depth)
             unset = {"milestone": "", "asked_at": "", "timeout_s": 0}
-            return [Asked({**asked, **unset}) for asked in open_ones]
+            return [Asked({**as_json(asked), **unset}) for asked in open_ones]
         waited = {name for row in self.progress.values() for name in row.waits}
         return [asked for asked in self.checkpoints.values() if asked.id in waited]
 
     def answers_for(self, milestone: str) -> dict[str, list[str]]:
         """Return what the user has decided about a milestone: checkpoint → chosen keys."""
-        planned = next(m["waits_for"] for m in self.milestones if m["id"] == milestone)
+        planned = next(m.waits_for for m in self.milestones if m.id == milestone)
         asked = {c.id for c in self.checkpoints.values() if c.milestone == milestone}
         return {k: v for k, v in self.answers.items() if k in asked or k in planned}

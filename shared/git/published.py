@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shared.git.repository import head
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.git.repository import Repository
 

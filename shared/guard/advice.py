@@ -18,7 +18,7 @@ from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
 from shared.guard.targets import inside
 from shared.resources import quote
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.guard.scan import Found
     from shared.guard.targets import View

@@ -21,7 +21,7 @@ from shared.guard.programs import (
     TERMINALS,
 )
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 

@@ -14,7 +14,7 @@ from shared.paths import readings
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from state.stages import EXECUTING
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

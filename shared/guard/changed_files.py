@@ -12,7 +12,7 @@ import re
 from shared.guard import writing
 from shared.guard.scan import UNKNOWN
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -18,7 +18,7 @@ from state.channels import COMMAND, PROVEN, TERMINAL, UNPROVEN_CHANNEL, label
 from state.errors import Refused
 from state.stages import READ_ONLY
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

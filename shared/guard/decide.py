@@ -14,7 +14,7 @@ from shared.guard.scene import Scene
 from shared.guard.settings import Settings
 from shared.resources import launcher, quote
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable
 

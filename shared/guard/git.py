@@ -15,7 +15,7 @@ from shared.guard.secrets import excluded
 from shared.guard.words import Word, literal
 from shared.known_secrets import without_userinfo
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

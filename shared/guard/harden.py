@@ -8,7 +8,7 @@ from shared.guard.secrets import excluded, holds_password
 from shared.guard.words import literal
 from shared.known_secrets import scan, secret_files
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 

@@ -26,7 +26,7 @@ from shared.mode.where import database_path
 from state.errors import Refused
 from state.stages import GATHERING, INACTIVE
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

@@ -6,7 +6,7 @@ from shared.guard import secrets
 from shared.guard.denial import Denied
 from shared.known_secrets import SECRET_SETTINGS
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from shared.guard.denial import Denied
 from shared.guard.words import Command, Redirect, Word
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -9,7 +9,7 @@ from shared.guard.kinds import FILES, PATTERNS, check_kind
 from shared.guard.policy.rule import ATTACHED, VALUE, parse_operands, parse_options
 from shared.guard.words import Word
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -17,13 +17,14 @@ from state import store
 from state.execution import IN_PROGRESS
 from state.modes import tools_of
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from shared.guard.tools import Tool
     from state.database import Database, Run
+    from state.plan_table import Milestone
     from state.rows import Progress
 
 _OPTION = "--milestone"
@@ -52,7 +53,7 @@ def _check_call(
     name, given = str(payload.get("tool_name")), payload.get("tool_input") or {}
     cwd = str(payload.get("cwd") or os.sep)
     plan = store.read_plan(plan_path(run.state_dir))
-    milestone = next((m for m in plan["milestones"] if m["id"] == row.id), None)
+    milestone = next((m for m in plan.milestones if m.id == row.id), None)
     if milestone is None:
         return
     written = places.written(tool, given)
@@ -103,21 +104,21 @@ def _bound(database: Database, run: Run, agent: str, named: str) -> Progress | N
     return own
 
 
-def _check_tool(tool: Tool, name: str, milestone: dict[str, Any]) -> None:
+def _check_tool(tool: Tool, name: str, milestone: Milestone) -> None:
     """Deny a tool that the milestone denies or does not allow, by its name, `shell` or `write`."""
     kind = tools.WRITE if tool.kind == tools.PATCH else tool.kind
     own = {name.casefold(), *({kind} & {tools.SHELL, tools.WRITE})}
     allowed, denied = tools_of(milestone)
     if own & denied or (allowed and not own & allowed):
-        text = f"the approved plan does not allow {name} for {milestone['id']}"
+        text = f"the approved plan does not allow {name} for {milestone.id}"
         ways = ", ".join(sorted(allowed))
         instead = f"use only {ways}" if ways else "do it without this tool"
         raise Denied(text, f"{instead}; if that cannot be done, hand in the failure and say why")
 
 
-def _check_turns(database: Database, run: Run, row: Progress, milestone: dict[str, Any]) -> None:
+def _check_turns(database: Database, run: Run, row: Progress, milestone: Milestone) -> None:
     """Count an agent's call of a tool; deny it if the plan's number of turns is used up (PC-6)."""
-    most = milestone["max_turns"]
+    most = milestone.max_turns
     if most is None:
         return
     if row.turns >= most:

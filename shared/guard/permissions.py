@@ -12,7 +12,7 @@ from shared.commands import ANYONE, COMMANDS, LATER, is_for_person, name_of
 from shared.paths import readings
 from shared.requirements_record import lane_of
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -11,7 +11,7 @@ from shared.mode import sessions
 from shared.paths import folded, readings
 from shared.requirements_record import NEW, WORKFLOW, read_lane
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

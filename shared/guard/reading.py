@@ -8,7 +8,7 @@ from shared.guard.scene import Scene
 from shared.guard.secrets import check_look, check_pattern, check_read, check_tree, excluded
 from shared.paths import written_forms
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -18,7 +18,7 @@ from shared.place import level
 from shared.resources import answer_path, command, quote, writing_folder
 from state.errors import Refused
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

@@ -8,7 +8,7 @@ from time import process_time
 from shared.guard.denial import Denied
 from shared.known_secrets import SecretPlaces
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -18,7 +18,7 @@ from shared.known_secrets import (
 )
 from shared.paths import folded
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -16,7 +16,7 @@ from shared.guard.denial import Denied
 from shared.place.level import level
 from shared.resources import ROOT, answer_path, installed_path, launcher, launcher_path
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

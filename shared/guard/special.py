@@ -8,7 +8,7 @@ from shared.guard.kinds import check_kind
 from shared.guard.languages import check_printf, check_test
 from shared.guard.policy.searching import FIND, FIND_LINKS
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable
 

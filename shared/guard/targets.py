@@ -11,7 +11,7 @@ from shared.guard.denial import ASK, INSTALL, PLAN
 from shared.guard.scan import UNKNOWN
 from shared.resources import answer_path, milestone_worktree_path, worktrees, writing_folder
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.guard.settings import Settings
     from shared.mode.sessions import Session

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shared.clients import client_of
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable
 

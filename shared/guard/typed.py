@@ -13,7 +13,7 @@ from shared.mode import sessions
 from shared.mode.sessions import path_of
 from state.quick_json import read_json
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

@@ -15,7 +15,7 @@ from shared.resources import command, run_config_path
 from state.database import Database
 from state.files import read_json
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -12,7 +12,7 @@ from shared.mode.transitions import change_agent, change_run, status_of
 from state import stages
 from state.clock import moment
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeVar

@@ -11,13 +11,14 @@ from state import store
 from state.database import Database
 from state.stages import EXECUTING, GATHERING, INACTIVE, READ_ONLY, SUBMITTED
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from shared.mode.sessions import Session
     from state.database import Planning
+    from state.plan_table import Milestone, Plan
 
 
 MOST_INJECTED = 2_400  # characters, 600 tokens
@@ -49,7 +50,7 @@ def injected(session: Session, now: float) -> str:
     return "\n".join(part for part in (said, injection(row, plan, session.state_dir)) if part)
 
 
-def injection(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
+def injection(row: Planning, plan: Plan | None, state_dir: str | None) -> str:
     """Return the reminder of a planning stage, at most 600 tokens; plan text can't leave its tag.
 
     `plan` is a run's frozen plan; a light plan is in the row.
@@ -99,14 +100,14 @@ If they want changes, revise and resubmit. Silence is not consent.
 To show it again: {resources.command("mode", "status", state_dir=state_dir)}"""
 
 
-def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
+def _approved(row: Planning, plan: Plan | None, state_dir: str | None) -> str:
     if plan is None:
         light: dict[str, Any] = json.loads(row.plan_json or "{}")
         summary, steps = light.get("summary", ""), list(map(_step, light.get("steps", [])))
         first = resources.command("mode", "step", "1", "start", state_dir=state_dir)
         how = f"Mark each step, as in {first}, then done."
     else:
-        summary, steps = plan["overview"]["title"], list(map(_milestone, plan["milestones"]))
+        summary, steps = plan.overview.title, list(map(_milestone, plan.milestones))
         following = resources.command("exec", "run", state_dir=state_dir)
         how = f"The program writes these changes, you don't. What is next: {following}"
     head = f'<approved_plan revision="{row.revision}" digest="{row.digest}">\n'
@@ -133,9 +134,9 @@ def _step(step: Mapping[str, Any]) -> str:
     return f"{_line(step['description'])}{tools}{_MARKS.get(step['status'], '')}"
 
 
-def _milestone(milestone: Mapping[str, Any]) -> str:
-    files = _line(", ".join(milestone["files"]))
-    return f"{milestone['id']} {_line(milestone['name'])} (files: {files})"
+def _milestone(milestone: Milestone) -> str:
+    files = _line(", ".join(milestone.files))
+    return f"{milestone.id} {_line(milestone.name)} (files: {files})"
 
 
 def _line(text: str) -> str:

@@ -12,7 +12,7 @@ from shared.clients import known
 from shared.resources import DATABASE, PLANNER_FOLDER
 from state.quick_json import read_json
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 

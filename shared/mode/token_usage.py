@@ -16,7 +16,7 @@ from state import store
 from state.database import Database
 from state.execution import IN_PROGRESS
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -45,9 +45,9 @@ def record(payload: Mapping[str, Any], session: Session) -> None:
         return
     milestone, subagent = found
     plan = store.read_plan(plan_path(run.state_dir))
-    limit = next((m["max_tokens"] for m in plan["milestones"] if m["id"] == milestone), None)
+    limit = next((m.max_tokens for m in plan.milestones if m.id == milestone), None)
     warned = costs.warning(costs.tokens_of(stats) or 0, limit) if limit else None
-    names = {"plan_id": plan["plan_id"], "subagent_id": subagent}
+    names = {"plan_id": plan.plan_id, "subagent_id": subagent}
     with database:
         told = {**names, "subagent_step_id": milestone, "agent": agent, "stats": stats}
         database.event(run, costs.USAGE, told)

@@ -16,7 +16,7 @@ from state.clock import now
 from state.errors import Refused
 from state.stages import ACTIVE, IDLE, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from state.database import Database, Planning, Run
 

@@ -8,7 +8,7 @@ import os
 from shared.mode import sessions
 from state.quick_json import read_json
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any
 

@@ -8,7 +8,7 @@ import time
 
 from shared.place.masks import copy_rights, folders_of, mark_absent
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.place.values import Covering
 

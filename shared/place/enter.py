@@ -21,7 +21,7 @@ from shared.place.relay import Relay
 from shared.place.report import Report
 from shared.place.values import Place
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO

@@ -19,7 +19,7 @@ from shared.place.root import View
 from shared.place.supervise import Supervisor
 from shared.place.system import PRIVATE
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

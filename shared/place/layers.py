@@ -7,7 +7,7 @@ import os
 from shared.place import kernel
 from shared.place.masks import Masks, copy_rights
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -14,7 +14,7 @@ import time
 
 from shared.place.cache import recall, remember
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.place.values import Place
 

@@ -11,7 +11,7 @@ import os
 
 from shared.place import kernel
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -11,7 +11,7 @@ from shared.place.git_folders import borrowed, git_folders, working_trees
 from shared.place.secrets import secrets_of_repository, secrets_of_users, without_credentials
 from shared.place.values import Place
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -15,7 +15,7 @@ from shared.place.git_folders import git_folders
 from shared.place.layers import QUIET, ROOT, Layers, make_target
 from shared.place.system import OWN, PRIVATE, make_devices, make_kernel_files, make_private
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -11,7 +11,7 @@ import os
 from shared.place.bpf import ALLOW, DENY, EQUAL, IOCTL, IOCTLS, Filter, install
 from shared.sandbox import give_up_privileges
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.place.bpf import Step
 

@@ -13,7 +13,7 @@ from shared import known_secrets
 from shared.place.cache import recall, remember
 from shared.place.git_folders import git_folder
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

@@ -12,7 +12,7 @@ import time
 from shared.place.process_usage import Usage, processes
 from shared.place.report import Report
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

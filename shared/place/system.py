@@ -8,7 +8,7 @@ from shared.place import kernel
 from shared.place.layers import EMPTY, QUIET, ROOT, make_target
 from shared.place.marker import MARKER
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.place.layers import Layers
 

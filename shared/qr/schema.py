@@ -7,11 +7,13 @@ text holds no lone surrogate.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
 from shared.qr.types import (
     ANSWERERS,
     AUTHORS,
     FAIL,
-    FIELDS,
     NOT_CHECKED,
     PREFIXES,
     SEVERITIES,
@@ -19,15 +21,14 @@ from shared.qr.types import (
     VERDICTS,
     Item,
     Said,
+    rows_of,
 )
 from state.errors import Problem, Refused
 from state.files import read_json, write_json
 from state.phases import PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+    from collections.abc import Callable
 
     from state.phases import Phase
 
@@ -90,39 +91,24 @@ JSON_SCHEMA: dict[str, Any] = {
 }
 
 
+@dataclass
 class Review:
     """The content of one quality review file."""
 
-    __slots__ = ("items", "iteration", "phase", "verdicts")
-
-    def __init__(
-        self,
-        phase: Phase,
-        iteration: int = 1,
-        items: Iterable[Item] = (),
-        verdicts: Mapping[str, Said] | None = None,
-    ) -> None:
-        self.phase: Phase = phase
-        self.iteration = iteration
-        self.items = list(items)
-        # For each group that is asked in this round, what its reviewer has decided.
-        self.verdicts = dict(verdicts or {})
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Review) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        return hash((self.phase, self.iteration))
+    phase: Phase
+    iteration: int = 1
+    items: list[Item] = field(default_factory=list)
+    # For each group that is asked in this round, what its reviewer has decided.
+    verdicts: dict[str, Said] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the quality review as the content of its JSON file."""
-        items = [item.to_json() for item in self.items]
         return {
             "schema_version": SCHEMA_VERSION,
             "phase": self.phase,
             "iteration": self.iteration,
-            "items": items,
-            "verdicts": {name: said.to_json() for name, said in self.verdicts.items()},
+            "items": rows_of(self.items),
+            "verdicts": {name: said._asdict() for name, said in self.verdicts.items()},
         }
 
 
@@ -132,7 +118,7 @@ def read_review(path: str) -> Review:
     problems = check_review(data, path)
     if problems:
         raise Refused.of(problems)
-    items = [Item.from_json(_whole_numbers(item)) for item in data["items"]]
+    items = [Item(**_whole_numbers(item)) for item in data["items"]]
     verdicts = {name: Said(**said) for name, said in data.get("verdicts", {}).items()}
     return Review(data["phase"], int(data.get("iteration", 1)), items, verdicts)
 
@@ -166,7 +152,9 @@ def check_review(data: object, at: str) -> list[Problem]:
     for n, item in enumerate(items if isinstance(items, list) else ()):
         where = f"{at}: items[{n}]"
         if not isinstance(item, dict):
-            problems.append(Problem("invalid", where, "is not a JSON object", ", ".join(FIELDS)))
+            problems.append(
+                Problem("invalid", where, "is not a JSON object", ", ".join(Item._fields))
+            )
             continue
         problems += _check_fields(item, _ITEM, REQUIRED, f"{where}.")
         if item.get("status") in NEED_FINDING and not _is_text(item.get("finding")):

@@ -1,24 +1,20 @@
-"""Review items (questions), which of them block, and the rounds of a review (PL-18, PL-20, PL-21).
-
-Only the standard library, and little of it: printed steps import this module.
-"""
+"""Review items (questions), which of them block, the rounds of a review (PL-18, PL-20, PL-21)."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Literal
 
-    Severity = Literal["MUST", "SHOULD", "COULD"]
-    Status = Literal["TODO", "PASS", "FAIL", "NOT_CHECKED"]
-    Author = Literal["script", "reviewer"]
-    Verdict = Literal["pass", "fail"]
-    Answerer = Literal["agent", "assistant"]
+Severity = Literal["MUST", "SHOULD", "COULD"]
+Status = Literal["TODO", "PASS", "FAIL", "NOT_CHECKED"]
+Author = Literal["script", "reviewer"]
+Verdict = Literal["pass", "fail"]
+Answerer = Literal["agent", "assistant"]
 
 MUST: Severity = "MUST"
 SHOULD: Severity = "SHOULD"
@@ -84,102 +80,43 @@ class LoopState(StrEnum):
         return LoopState.COMPLETE if verdict == "pass" else LoopState.RETRY
 
 
-class Item:
-    """One question of a quality review, with its answer."""
+class Item(NamedTuple):
+    """One question of a quality review, with its answer; its fields are those of the file."""
 
-    __slots__ = (
-        "accepted", "answered_by", "asked", "by", "check", "digest", "evidence", "finding", "group",
-        "id", "note", "rounds", "scope", "severity", "status",
-    )  # fmt: skip
-
-    def __init__(  # noqa: PLR0913 – one parameter per field of the file, all by name
-        self,
-        *,
-        id: str,  # noqa: A002 – the field's name in the file
-        scope: str,
-        check: str,
-        severity: Severity = MUST,
-        status: Status = TODO,
-        finding: str | None = None,
-        note: str = "",
-        group: str | None = None,
-        by: Author = REVIEWER,
-        rounds: int = 0,
-        accepted: str | None = None,
-        evidence: str | None = None,
-        answered_by: Answerer | None = None,
-        asked: str | None = None,
-        digest: str | None = None,
-    ) -> None:
-        # `qs-NNN` of a script's item, `qa-NNN` of a reviewer's; a script's was `qa-NNN` once.
-        self.id = id
-        # `*`, the id of an entity, or a file.
-        self.scope = scope
-        # The id of a check or question, or the name of a reviewer's own finding.
-        self.check = check
-        self.severity: Severity = severity
-        self.status: Status = status
-        self.finding = finding
-        # What the reviewer tells the person: an exception, a limit, a doubt (RV-8).
-        self.note = note
-        # The share of one reviewer; None for a script's items.
-        self.group = group
-        self.by: Author = by
-        # At how many failed gates the item blocked.
-        self.rounds = rounds
-        # The reason why a person accepted the finding, else None.
-        self.accepted = accepted
-        # What a reviewer named to show that the answer PASS is true, else None (RV-1).
-        self.evidence = evidence
-        # Who answered a reviewer's question; None before that (RV-3).
-        self.answered_by: Answerer | None = answered_by
-        # The words of the question, where they are not those of the table (RV-2).
-        self.asked = asked
-        # Names the bytes and entities that the question is about (RV-5).
-        self.digest = digest
-
-    def __repr__(self) -> str:
-        return f"Item({', '.join(f'{k}={v!r}' for k, v in self.to_json().items())})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Item) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-    def changed(self, **fields: Any) -> Item:  # noqa: ANN401 – any field's value
-        """Return a copy of the review question with some fields replaced."""
-        return Item(**{**self.to_json(), **fields})
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the review question's fields in the order of the review file."""
-        return {name: getattr(self, name) for name in FIELDS}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Item:
-        """Return a review question from already checked JSON; optional fields may be missing."""
-        return cls(**data)
+    # `qs-NNN` of a script's item, `qa-NNN` of a reviewer's; a script's was `qa-NNN` once.
+    id: str
+    # `*`, the id of an entity, or a file.
+    scope: str
+    # The id of a check or question, or the name of a reviewer's own finding.
+    check: str
+    severity: Severity = MUST
+    status: Status = TODO
+    finding: str | None = None
+    # What the reviewer tells the person: an exception, a limit, a doubt (RV-8).
+    note: str = ""
+    # The share of one reviewer; None for a script's items.
+    group: str | None = None
+    by: Author = REVIEWER
+    # At how many failed gates the item blocked.
+    rounds: int = 0
+    # The reason why a person accepted the finding, else None.
+    accepted: str | None = None
+    # What a reviewer named to show that the answer PASS is true, else None (RV-1).
+    evidence: str | None = None
+    # Who answered a reviewer's question; None before that (RV-3).
+    answered_by: Answerer | None = None
+    # The words of the question, where they are not those of the table (RV-2).
+    asked: str | None = None
+    # Names the bytes and entities that the question is about (RV-5).
+    digest: str | None = None
 
 
-class Said:
+class Said(NamedTuple):
     """What the reviewer of a group has decided."""
 
-    __slots__ = ("reason", "verdict")
-
-    def __init__(self, verdict: Verdict | None = None, reason: str = "") -> None:
-        # None until it has.
-        self.verdict: Verdict | None = verdict
-        self.reason = reason
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the reviewer's verdict as the content of the review file."""
-        return {"verdict": self.verdict, "reason": self.reason}
-
-
-FIELDS = (
-    "id", "scope", "check", "severity", "status", "finding", "note", "group", "by", "rounds",
-    "accepted", "evidence", "answered_by", "asked", "digest",
-)  # fmt: skip
+    # None until it has.
+    verdict: Verdict | None = None
+    reason: str = ""
 
 
 def item_id(number: int, by: Author = REVIEWER) -> str:
@@ -194,7 +131,7 @@ def numbered(rows: Iterable[Mapping[str, Any]], start: int) -> list[Item]:
 
 def rows_of(items: Iterable[Item]) -> list[dict[str, Any]]:
     """Return every field of each review question as rows for the review file."""
-    return [item.to_json() for item in items]
+    return [item._asdict() for item in items]
 
 
 def blocking(items: Iterable[Item], iteration: int) -> list[Item]:

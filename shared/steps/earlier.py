@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from shared.resources import review_path, strategy_path
 from shared.steps.entry_points import find_workflow
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
     from shared.steps.workflow import Context

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from shared.resources import command
 from state.errors import Refused
 from state.phases import PLANNING_PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.steps.workflow import Workflow
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shared.resources import read_prompt
 from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

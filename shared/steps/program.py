@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from shared.output import write_answer
 from shared.run import open_state
 from shared.steps.printing import print_current, print_step
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.run import State
     from shared.steps.workflow import Workflow
@@ -22,8 +22,6 @@ USAGE = "Usage: planner step WORKFLOW [N] [--again] [--state-dir DIR]"
 
 class Request:
     """The workflow step that a script's command line asks for, with its options."""
-
-    __slots__ = ("again", "number", "request", "selectors", "state_dir", "words")
 
     def __init__(self, argv: list[str]) -> None:
         values, self.words = _options(argv)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from state.milestones import changes_of, files_of, kinds_of_docs, promise
+from typing import TYPE_CHECKING, Any
+
+from shared.contents import (
+    ALTERNATIVES,
+    AUTHOR,
+    CARRIER,
+    DECISIONS,
+    DESIGN_REVIEWER,
+    REVIEWER,
+    RISKS,
+    STATED,
+    lines_of,
+    milestone_lines,
+)
+from state.milestones import changes_of, files_of
 from state.phases import CODE_PHASES, DOCS_PHASES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Collection, Iterable, Mapping
 
-    Json = dict[str, Any]
+    from state import plan_table, reasons
+    from state.milestones import AnyPlan
+    from state.plan_table import Checkpoint, Milestone, Plan
 
 _CONTEXT = (
     ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
@@ -24,31 +38,25 @@ _DOCUMENTED = tuple(
 )
 
 
-def task_lines(plan: Json) -> list[str]:
+def task_lines(plan: Plan) -> list[str]:
     """Return what the user asked for and remarked since, as lines of text with their ids."""
-    entries = [*plan.get("task_spec", []), *plan.get("user_remarks", [])]
-    return [f"{entry['id']}: {entry['text']}{_outcome(entry)}" for entry in entries]
+    lines = [f"{task.id}: {task.text}" for task in plan.task_spec]
+    # What the author says has become of a remark; nothing where milestones do it.
+    said = [(one, f" → {one.outcome}" if one.outcome else "") for one in plan.user_remarks]
+    return lines + [f"{one.id}: {one.text}{outcome}" for one, outcome in said]
 
 
-def _outcome(entry: Json) -> str:
-    """Return what the author says has become of a remark; nothing where milestones do it."""
-    return f" → {entry['outcome']}" if entry.get("outcome") else ""
-
-
-def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
+def context_lines(plan: Plan, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
     """Return the context that the user gave besides the task, as lines of text."""
-    return [f"{name}: {text}" for name, key in keys for text in plan["context"][key]]
+    return [f"{name}: {text}" for name, key in keys for text in getattr(plan.context, key)]
 
 
-def concerned(plan: Json, items: Iterable[Json]) -> list[str]:
+def concerned(plan: Plan, items: Iterable[dict[str, Any]]) -> list[str]:
     """Return the ids of the milestones that review items name, by id, by file or by a part's id.
 
     An item that names none is about all of them; so is an empty list.
     """
-    names = {
-        m["id"]: {m["id"], *(n for e in entities_of(m) for n in _names(e))}
-        for m in plan["milestones"]
-    }
+    names = {m.id: {m.id, *(n for e in entities_of(m) for n in _names(e))} for m in plan.milestones}
     found: set[str] = set()
     for item in items:
         text = f"{item['scope']} {item['finding'] or ''}"
@@ -57,60 +65,56 @@ def concerned(plan: Json, items: Iterable[Json]) -> list[str]:
     return [m for m in names if m in found or not found]
 
 
-def _names(entity: Json) -> list[str]:
-    return [entity["id"], *([entity["file"]] if entity.get("file") else [])]
+def _names(entity: Any) -> list[str]:  # noqa: ANN401 – any entity
+    return [entity.id, *filter(None, [getattr(entity, "file", None)])]
 
 
-def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
+def work_slice(plan: Plan, phase: str, own: Collection[str]) -> str:
     """Return the plan's text for a phase's work: milestones in `own` in full, others by name."""
     lines = task_lines(plan) if phase == "plan-design" else []
-    for milestone in plan.get("milestones", []):
-        lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
-        if phase != "plan-design" and milestone["id"] in own:
-            lines += _intents(milestone)
-            lines += _promises(milestone)
+    for milestone in plan.milestones:
+        lines.append(f"{milestone.id} v{milestone.version} {milestone.name}")
+        if phase != "plan-design" and milestone.id in own:
+            lines += _says(milestone, AUTHOR)
     return "\n".join(lines)
 
 
-def agent_slice(plan: Json, phase: str) -> str:
+def agent_slice(plan: Plan, phase: str) -> str:
     """Return the plan's text for an agent that starts a phase and has seen nothing of the run."""
     if phase == "plan-design":
         return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
-    lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"], *_reasons(plan)]
+    lines = [*task_lines(plan), *context_lines(plan), plan.overview.approach, *_reasons(plan)]
     if phase in CODE_PHASES:
         lines += [
-            f"{milestone['id']} is accepted when: {text}"
-            for milestone in plan["milestones"]
-            for text in milestone["acceptance_criteria"]
+            f"{milestone.id} is accepted when: {text}"
+            for milestone in plan.milestones
+            for text in milestone.acceptance_criteria
         ]
-    return "\n".join([*lines, work_slice(plan, phase, [m["id"] for m in plan["milestones"]])])
+    return "\n".join([*lines, work_slice(plan, phase, [m.id for m in plan.milestones])])
 
 
-def milestone_slice(plan: Json, name: str, *, whole: bool) -> str:
+def milestone_slice(plan: Plan, name: str, *, whole: bool) -> str:
     """Return the plan's text for who writes one milestone; other milestones by name and files.
 
     `whole` adds the task and its context, which an agent has not seen: after the milestone itself,
     since a block cuts what is too long, and of other milestones' decisions only what was decided.
     """
-    own = next(m for m in plan["milestones"] if m["id"] == name)
-    lines = [f"{name} {own['name']}"]
-    lines += [f"  accepted when: {text}" for text in own["acceptance_criteria"]]
-    lines += _intents(own)
-    lines += list(_scenarios(own["tests"]))
-    lines += _promises(own)
+    own = next(m for m in plan.milestones if m.id == name)
+    lines = [f"{name} {own.name}"]
+    lines += _says(own, CARRIER)
     lines += [
-        f"{m['id']} {m['name']}, not yours: {', '.join(sorted(files_of(m)))}"
-        for m in plan["milestones"]
-        if m["id"] != name
+        f"{m.id} {m.name}, not yours: {', '.join(sorted(files_of(m)))}"
+        for m in plan.milestones
+        if m.id != name
     ]
     if whole:
-        lines += [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"]]
-        lines += _reasons(plan, {ref for i in own["code_intents"] for ref in i["decision_refs"]})
+        lines += [*task_lines(plan), *context_lines(plan), plan.overview.approach]
+        lines += _reasons(plan, {ref for i in own.code_intents for ref in i.decision_refs})
     return "\n".join(lines)
 
 
 def review_slice(
-    plan: Json,
+    plan: Plan,
     phase: str,
     own: Collection[str],
     *,
@@ -126,8 +130,8 @@ def review_slice(
     """
     lines = [
         line
-        for milestone in plan["milestones"]
-        if milestone["id"] in own
+        for milestone in plan.milestones
+        if milestone.id in own
         for line in _asked_about(milestone, phase)
     ]
     lines += task_lines(plan)
@@ -137,78 +141,46 @@ def review_slice(
             name = _id_of(reason)
             lines += [reason] if again and name in found else [decision] if name in cited else []
         return "\n".join(lines)
-    others = [m for m in plan["milestones"] if m["id"] not in own]
-    lines += [f"{m['id']} {m['name']} (not asked about)" for m in others]
+    others = [m for m in plan.milestones if m.id not in own]
+    lines += [f"{m.id} {m.name} (not asked about)" for m in others]
     lines += context_lines(plan, _DOCUMENTED if phase in DOCS_PHASES else _CONTEXT)
-    lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
+    lines += [plan.overview.problem, plan.overview.approach, *_reasons(plan)]
     return "\n".join(line for line in lines if line)
 
 
-def _asked_about(milestone: Json, phase: str) -> list[str]:
-    after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
-    lines = [f"{milestone['id']} {milestone['name']}{after}"]
-    lines += [f"  accepted when: {text}" for text in milestone["acceptance_criteria"]]
-    lines += _intents(milestone)
-    if phase == "plan-design":
-        lines += list(_scenarios(milestone["tests"]))
-    return lines + _promises(milestone)
+def _asked_about(milestone: Milestone, phase: str) -> list[str]:
+    after = f", after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
+    lines = [f"{milestone.id} {milestone.name}{after}"]
+    return lines + _says(milestone, DESIGN_REVIEWER if phase == "plan-design" else REVIEWER)
 
 
-def _intents(milestone: Json) -> list[str]:
-    lines = []
-    for intent in milestone["code_intents"]:
-        cited = intent["decision_refs"]
-        refs = f" ({', '.join(cited)})" if cited else ""
-        lines.append(f"  {intent['id']} {intent['file']}: {intent['behavior']}{refs}")
-    if tests := milestone["tests"]["files"]:
-        lines.append(f"  tests: {', '.join(tests)}")
-    return lines
+def _says(milestone: Milestone, reader: str) -> list[str]:
+    return [f"  {line}" for line in milestone_lines(milestone, reader)]
 
 
-def _promises(milestone: Json) -> list[str]:
-    found = kinds_of_docs(milestone)
-    return [f"  {doc['id']} {promise(kind, doc)}: {doc['text']}" for kind, doc in found]
-
-
-def knowledge_lines(plan: Json) -> list[str]:
+def knowledge_lines(plan: AnyPlan) -> list[str]:
     """Return what a plan says of the architecture, the flow of data and why it is built so."""
-    known = plan["invisible_knowledge"]
+    known = plan.invisible_knowledge
     texts = {
-        "architecture": _figure(known.get("architecture", {})),
-        "data flow": _figure(known.get("data_flow", {})),
-        "built so because": known.get("structure_rationale", ""),
+        "architecture": _figure(known.architecture),
+        "data flow": _figure(known.data_flow),
+        "built so because": known.structure_rationale,
     }
     return [f"{name}: {text}" for name, text in texts.items() if text.strip()]
 
 
-def _figure(figure: Json) -> str:
-    parts = (figure.get("description", ""), figure.get("diagram_ascii", ""))
-    return "\n".join(part for part in parts if part.strip())
+def _figure(figure: plan_table.Figure | reasons.Figure) -> str:
+    return "\n".join(part for part in (figure.description, figure.diagram_ascii) if part.strip())
 
 
-def _scenarios(tests: Json) -> Iterator[str]:
-    for kind, texts in tests["scenarios"].items():
-        yield from (f"  test, {kind}: {text}" for text in texts)
-    if tests["skip_reason"]:
-        yield f"  no tests: {tests['skip_reason']}"
-
-
-def _reasons(plan: Json, cited: Collection[str] | None = None) -> list[str]:
+def _reasons(plan: Plan, cited: Collection[str] | None = None) -> list[str]:
     """Return decisions, risks and what the code does not show; reasons of `cited` decisions."""
-    context = plan["planning_context"]
-    lines = [
-        f"{d['id']}: {d['decision']}"
-        + (f" – {d['reasoning_chain']}" if cited is None or d["id"] in cited else "")
-        for d in context["decision_log"]
+    decisions = [
+        row if cited is None or row.id in cited else row._replace(why="")
+        for row in DECISIONS.rows(plan)
     ]
-    lines += [
-        f"{a['id']}, not chosen: {a['alternative']} – {a['rejection_reason']}"
-        for a in context["rejected_alternatives"]
-    ]
-    lines += [f"{r['id']}: {r['risk']} – {r['mitigation']}" for r in context["known_risks"]]
-    known = plan["invisible_knowledge"]
-    stated = (*known["invariants"], *known["tradeoffs"])
-    lines += [i if isinstance(i, str) else f"{i['id']}: {i.get('text', '')}" for i in stated]
+    lines = [row.line(DECISIONS.label) for row in decisions]
+    lines += [line for kind in (ALTERNATIVES, RISKS, STATED) for line in lines_of(kind, plan)]
     return lines + knowledge_lines(plan)
 
 
@@ -216,71 +188,65 @@ def _id_of(line: str) -> str:
     return line.partition(":")[0].partition(",")[0]
 
 
-def patches(plan: Json, own: Collection[str], *, in_order: bool = False) -> str:
+def patches(plan: Plan, own: Collection[str], *, in_order: bool = False) -> str:
     """Return the captured changes of some milestones as diffs; binary files are only named.
 
     `in_order` puts each milestone's tests first, then the code that they demand, then
     documentation: a host that reads its own change anew reads it in another order than it wrote it.
     """
     parts = []
-    for milestone in plan["milestones"]:
-        tests = milestone["tests"]["files"]
-        changes = changes_of(milestone) if milestone["id"] in own else ()
+    for milestone in plan.milestones:
+        tests = milestone.tests.files
+        changes = changes_of(milestone) if milestone.id in own else ()
         if in_order:
-            changes = tuple(sorted(changes, key=lambda c: c["file"] not in tests))
-        parts += [
-            (c["patch"] or "") if c["encoding"] is None else f"binary: {c['file']}\n"
-            for c in changes
-        ]
+            changes = tuple(sorted(changes, key=lambda c: c.file not in tests))
+        parts += [(c.patch or "") if c.encoding is None else f"binary: {c.file}\n" for c in changes]
     return "".join(parts)
 
 
-def entity_lines(plan: Json, own: Collection[str]) -> str:
+def entity_lines(plan: Plan, own: Collection[str]) -> str:
     """Return a line for each part of the plan, with the version that an edit of the part must name.
 
     Of milestones other than `own` only their own line.
     """
-    lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
-    message = " ".join(f"{plan['overview']['title']}: {plan['overview']['approach']}".split())
-    lines += [f"overview v{plan['overview']['version']} {message}"]
-    lines += [f"knowledge v{plan['invisible_knowledge']['version']}"]
-    rest = {**plan, "milestones": [m for m in plan["milestones"] if m["id"] in own]}
-    shown = entities_of(rest) + [m for m in plan["milestones"] if m["id"] not in own]
+    overview = plan.overview
+    lines = [f"{t.id}: {t.text}" for t in plan.task_spec]
+    message = " ".join(f"{overview.title}: {overview.approach}".split())
+    lines += [f"overview v{overview.version} {message}"]
+    lines += [f"knowledge v{plan.invisible_knowledge.version}"]
+    whole = tuple(m for m in plan.milestones if m.id in own)
+    shown = [e for part in {**vars(plan), "milestones": whole}.values() for e in entities_of(part)]
     lines += [
-        " ".join(w for w in (e["id"], f"v{e['version']}", e.get("file"), _title(e)) if w)
-        for e in shown
+        " ".join(filter(None, [e.id, f"v{e.version}", getattr(e, "file", None), _title(e)]))
+        for e in [*shown, *(m for m in plan.milestones if m.id not in own)]
     ]
     return "\n".join(lines)
 
 
-def entities_of(value: object) -> list[Json]:
+def entities_of(value: object) -> list[Any]:
     """Return all parts of a plan (milestones, intents and so on) in order, except code changes."""
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return [e for item in value for e in entities_of(item)]
-    if not isinstance(value, dict):
-        return []
-    own = [value] if "id" in value and "version" in value else []
+    fields = getattr(value, "__dict__", {})
+    own = [value] if "id" in fields and "version" in fields else []
     return own + [
-        e for k, item in value.items() if not k.endswith("changes") for e in entities_of(item)
+        e for k, item in fields.items() if not k.endswith("changes") for e in entities_of(item)
     ]
 
 
-def _title(entity: Json) -> str:
+def _title(entity: Any) -> str:  # noqa: ANN401 – any entity
     names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
-    return next((str(entity[n]) for n in names if entity.get(n)), "")
+    return next((str(text) for n in names if (text := getattr(entity, n, ""))), "")
 
 
-def answer_lines(plan: Json, answers: dict[str, list[str]]) -> str:
-    """Return the user's answers to the questions at the plan's checkpoints, as lines of text."""
+def answer_lines(checkpoints: Iterable[Checkpoint], answers: dict[str, list[str]]) -> str:
+    """Return the user's answers to the questions at checkpoints, as lines of text."""
     return "\n".join(
-        f"{c['id']} {c['question']} → {', '.join(chosen(_labels(c), answers[c['id']]))}"
-        for c in plan["checkpoints"]
-        if c["id"] in answers
+        f"{c.id} {c.question} → "
+        f"{', '.join(chosen({o.key: o.label for o in c.options}, answers[c.id]))}"
+        for c in checkpoints
+        if c.id in answers
     )
-
-
-def _labels(checkpoint: Json) -> dict[str, str]:
-    return {o["key"]: o["label"] for o in checkpoint["options"]}
 
 
 def chosen(labels: Mapping[str, str], choices: Iterable[str]) -> list[str]:

@@ -5,75 +5,45 @@ A step's handler turns a `Context` into the printed block. Printing changes noth
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
 from shared.builders import Block
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from shared.run import State
     from state.phases import Phase
+    from state.plan_table import Plan
 
     Handler = Callable[["Context"], Block]
 
 
-class Step:
-    """One step of a workflow: an immutable row of the workflow's table of steps."""
+class Step(NamedTuple):
+    """One step of a workflow: a row of the workflow's table of steps."""
 
-    __slots__ = ("agent", "handler", "kind", "name", "on_fail", "phase")
     name: str
     kind: str
     handler: Handler
-    phase: Phase | None
-    agent: str | None
-    on_fail: int | None
-
-    def __init__(
-        self,
-        name: str,
-        kind: str,
-        handler: Handler,
-        *,
-        phase: Phase | None = None,
-        agent: str | None = None,
-        on_fail: int | None = None,
-    ) -> None:
-        values = (agent, handler, kind, name, on_fail, phase)
-        for slot, value in zip(self.__slots__, values, strict=True):
-            object.__setattr__(self, slot, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        message = f"a Step is immutable: {name}"
-        raise AttributeError(message)
+    phase: Phase | None = None
+    agent: str | None = None
+    on_fail: int | None = None
 
 
+@dataclass(frozen=True)
 class Workflow:
     """An ordered table of steps, started from one entry point."""
 
-    __slots__ = ("ends", "name", "path", "purpose", "serves", "steps")
-
-    def __init__(
-        self,
-        name: str,
-        purpose: str,
-        steps: Mapping[int, Step],
-        *,
-        serves: str | None = None,
-        ends: Mapping[str, int] | None = None,
-        path: Callable[[Context], str] | None = None,
-    ) -> None:
-        """Make a workflow; `serves` is the kind of planner step that starts it, or None.
-
-        `ends` names the last step at a depth that leaves later ones out; `path` says where on its
-        own path a run is.
-        """
-        self.name = name
-        self.purpose = purpose
-        self.steps = dict(steps)
-        self.serves = serves
-        self.ends = dict(ends or {})
-        self.path = path
+    name: str
+    purpose: str
+    steps: Mapping[int, Step]
+    # The kind of planner step that starts it, or None.
+    serves: str | None = None
+    # The last step at each depth that leaves later ones out.
+    ends: Mapping[str, int] = field(default_factory=dict)
+    # Where on its own path a run is.
+    path: Callable[[Context], str] | None = None
 
     def last(self, depth: str) -> int:
         """Return the number of the workflow's last step at a depth (full or intent)."""
@@ -96,8 +66,6 @@ class Workflow:
 class Context:
     """What a step's handler function gets: the run, and the row of the workflow table to print."""
 
-    __slots__ = ("_plan", "number", "selectors", "state", "step", "workflow")
-
     def __init__(
         self,
         workflow: Workflow,
@@ -111,10 +79,10 @@ class Context:
         self.number = number
         self.step = workflow.steps[number]
         self.state = state
-        self._plan: dict[str, Any] | None = None
+        self._plan: Plan | None = None
 
     @property
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> Plan:
         """Return the plan in plan.json, which is read at the first use."""
         if self._plan is None:
             self._plan = self.state.plan

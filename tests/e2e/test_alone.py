@@ -45,8 +45,8 @@ def test_a_small_plan_is_written_in_one_file_and_the_end_of_work_asks_the_questi
     alone.follow(alone.last.next("approved"))
     assert commands(alone)[1:] == ["plan done", "plan done", "qr set", "exec run"]
     assert alone.agents == []
-    tasks = open_state(alone.state_dir, "/").plan["task_spec"]
-    assert [task["text"] for task in tasks] == alone.answers["context.json"]["task_spec"]
+    tasks = open_state(alone.state_dir, "/").plan.task_spec
+    assert [task.text for task in tasks] == alone.answers["context.json"]["task_spec"]
 
 
 def test_a_plan_in_full_starts_no_agent_and_hands_nothing_in(make_repo: Repositories) -> None:
@@ -59,7 +59,7 @@ def test_a_plan_in_full_starts_no_agent_and_hands_nothing_in(make_repo: Reposito
     assert "<dispatch" not in "".join(journey.read)
     assert "step" not in [c[0] for c in journey.calls]
     state = open_state(journey.state_dir, "/")
-    assert {o["by"] for o in state.plan["reviews"]} <= {"host", "script"}
+    assert {o.by for o in state.plan.reviews} <= {"host", "script"}
 
 
 def test_all_questions_about_a_large_plan_come_in_one_list(make_repo: Repositories) -> None:
@@ -78,7 +78,7 @@ def test_a_design_without_the_context_is_refused_and_nothing_is_stored(alone: Jo
     refused = alone.follow(alone.last.next("done"))
     assert refused.code == 1
     assert '{"op": "context"' in refused.text
-    assert open_state(alone.state_dir, "/").plan["milestones"] == []
+    assert open_state(alone.state_dir, "/").plan.milestones == ()
 
 
 def test_context_and_design_are_stored_together_or_not_at_all(alone: Journey) -> None:
@@ -88,7 +88,7 @@ def test_context_and_design_are_stored_together_or_not_at_all(alone: Journey) ->
     alone.write_answers()
     refused = alone.follow(block.next("done"))
     assert refused.code == 1
-    assert open_state(alone.state_dir, "/").plan["task_spec"] == []
+    assert open_state(alone.state_dir, "/").plan.task_spec == ()
     assert open_state(alone.state_dir, "/").run.step == 2
     alone.last = block
     alone.answers["context.json"] = {"task_spec": ["f adds two, for each number"]}
@@ -121,7 +121,7 @@ def test_a_small_plan_is_one_file_and_one_command_of_any_host(
     journey.to("submitted")
     assert commands(journey)[1:3] == ["plan done", "plan done"]
     assert "context set" not in commands(journey)
-    assert open_state(journey.state_dir, "/").plan["task_spec"][0]["id"] == "T-1"
+    assert open_state(journey.state_dir, "/").plan.task_spec[0].id == "T-1"
 
 
 def test_a_host_with_agents_writes_the_context_for_an_architect_in_a_review_in_full(

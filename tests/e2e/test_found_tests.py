@@ -180,7 +180,7 @@ def test_a_review_lists_runs_also_where_nothing_was_verified(
 def answered(journey: Journey) -> list[str]:
     """Return the evidence that the plan keeps of its review."""
     plan = read_plan(f"{journey.state_dir}/plan.json")
-    return [a["evidence"] for outcome in plan["reviews"] for a in outcome["answers"]]
+    return [a.evidence for outcome in plan.reviews for a in outcome.answers]
 
 
 def counting(*, base: str, change: str) -> str:

@@ -68,11 +68,11 @@ def test_the_executor_has_its_nine_steps_in_order() -> None:
 @pytest.mark.requirement("PL-6")
 def test_a_step_is_frozen() -> None:
     step = planner.STEPS[3]
-    for name in Step.__slots__:
-        with pytest.raises(AttributeError, match="immutable"):
+    for name in Step._fields:
+        with pytest.raises(AttributeError):
             setattr(step, name, None)
     with pytest.raises(AttributeError):
-        step.colour = "red"
+        setattr(step, "colour", "red")  # noqa: B010 – mypy knows that there is none
 
 
 @pytest.mark.requirement("PL-6")

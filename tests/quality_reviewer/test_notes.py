@@ -29,8 +29,8 @@ SET = ("qr", "set", "--phase", "plan-code")
 def noted(journey: Journey) -> list[tuple[str, str]]:
     """Return status and note of every recorded answer that has a note."""
     plan = open_state(journey.state_dir, "/").plan
-    answers = [answer for outcome in plan["reviews"] for answer in outcome["answers"]]
-    return [(a["status"], a["note"]) for a in answers if a["note"]]
+    answers = [answer for outcome in plan.reviews for answer in outcome.answers]
+    return [(a.status, a.note) for a in answers if a.note]
 
 
 def asked(journey: Journey) -> list[dict[str, Any]]:

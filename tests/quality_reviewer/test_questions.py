@@ -165,14 +165,14 @@ def test_a_small_plan_is_asked_at_most_seven_once_when_there_is_code(
     journey.to("submitted")
     assert len(journey.agents) == 1
     plan = open_state(journey.state_dir, "/").plan
-    judged = {o["phase"]: set(o["judged"]) for o in plan["reviews"]}
+    judged = {o.phase: set(o.judged) for o in plan.reviews}
     assert judged == {"plan-design": set(), "plan-code": LINE | {"rules-kept"}, "plan-docs": set()}
-    [code] = [o for o in plan["reviews"] if o["phase"] == "plan-code"]
-    reasons = {row["check"]: row["reason"] for row in code["unasked"]}
+    [code] = [o for o in plan.reviews if o.phase == "plan-code"]
+    reasons = {row.check: row.reason for row in code.unasked}
     assert set(reasons) == ((DESIGN | CODE | DOCS) - {"task-holds"}) - (LINE | {"rules-kept"})
     assert reasons["style"] == "a small plan is asked 7 questions"
     assert reasons["errors-alike"] == "no error path is touched"
-    assert [row["check"] for row in code["unasked"] if row["triggered"]] == ["style"]
+    assert [row.check for row in code.unasked if row.triggered] == ["style"]
     beyond = "1 question of less weight not asked"
     summary = journey.last.data("summary").splitlines()
     assert f"reviewed by agents (7 questions); {beyond}" in summary
@@ -197,9 +197,9 @@ def test_documents_that_come_later_are_asked_about_later(make_repo: Repositories
     journey.to("code review")
     assert asked(journey, "plan-code") == LINE | {"style"}
     journey.to("submitted")
-    [docs] = [o for o in open_state(journey.state_dir, "/").plan["reviews"]
-              if o["phase"] == "plan-docs"]  # fmt: skip
-    reasons = {row["check"]: row["reason"] for row in docs["unasked"]}
+    [docs] = [o for o in open_state(journey.state_dir, "/").plan.reviews
+              if o.phase == "plan-docs"]  # fmt: skip
+    reasons = {row.check: row.reason for row in docs.unasked}
     assert reasons["docs-clear"] == "a small plan is asked 7 questions"
 
 
@@ -274,4 +274,4 @@ def test_no_review_is_shown_to_who_approves_and_in_the_plan(make_repo: Repositor
     assert f"reviewed by {nobody}" in journey.last.data("summary")
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
         assert f"read by {nobody}" in file.read()
-    assert {o["review"] for o in open_state(journey.state_dir, "/").plan["reviews"]} == {"none"}
+    assert {o.review for o in open_state(journey.state_dir, "/").plan.reviews} == {"none"}

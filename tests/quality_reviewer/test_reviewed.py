@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from state.plan_table import Answer as PlanAnswer
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.requirement("RV-3")
 
 
-def answers_in(journey: Journey) -> list[dict[str, Any]]:
+def answers_in(journey: Journey) -> list[PlanAnswer]:
     """Return every recorded answer of the plan's reviews."""
     plan = open_state(journey.state_dir, "/").plan
-    return [answer for outcome in plan["reviews"] for answer in outcome["answers"]]
+    return [answer for outcome in plan.reviews for answer in outcome.answers]
 
 
 def said_everywhere(journey: Journey, text: str) -> None:
@@ -60,7 +61,7 @@ def test_agents_answers_are_counted_question_by_question(make_repo: Repositories
     journey.to("submitted")
     answers = answers_in(journey)
     assert len(answers) == len(asked)
-    assert {a["by"] for a in answers} == {AGENT}
+    assert {a.by for a in answers} == {AGENT}
     assert f"reviewed by agents ({len(asked)} questions)" in journey.last.data("summary")
     assert tone_of_reviewed(journey) == "good"
 
@@ -72,7 +73,7 @@ def test_the_assistant_that_reads_its_own_change_is_not_called_a_reviewer(small:
     small.write_answer("verdicts-plan-code-1.json", all_pass(block))
     small.follow(block.next("done"))
     small.to("submitted")
-    assert {a["by"] for a in answers_in(small)} == {ASSISTANT}
+    assert {a.by for a in answers_in(small)} == {ASSISTANT}
     said_everywhere(small, f"the assistant that wrote it ({number} questions)")
     assert "agents (" not in small.last.data("summary")
     assert tone_of_reviewed(small) == ""

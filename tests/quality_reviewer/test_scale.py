@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quality_reviewer.scale import AUTO, changed_lines, is_sensitive, review_mode
+from state import plan_table
+from state.plan_table import Change, Documentation, Intent, Milestone, Plan
 from tests.journey import FILES, Journey
 
 if TYPE_CHECKING:
@@ -18,25 +20,16 @@ if TYPE_CHECKING:
     Repositories = Callable[..., Repository]
 
 
-def milestone(**fields: object) -> dict[str, Any]:
+def milestone(**fields: object) -> Milestone:
     """Return a milestone as far as the scale of a review reads it."""
-    empty: dict[str, Any] = {
-        "id": "M-001", "flags": [], "files": [], "tests": {"files": []}, "code_intents": [],
-        "code_changes": [], "documentation": {
-            "module_comment": None, "docstrings": [], "algorithm_blocks": [],
-            "inline_comments": [], "changes": []},
-    }  # fmt: skip
-    return empty | fields
+    return Milestone(id="M-001", **fields)
 
 
-def patch_of(lines: int) -> dict[str, Any]:
+def patch_of(lines: int) -> Change:
     """Return a change of so many lines: half of them go, half of them come."""
     rows = "".join(f"-old {n}\n+new {n}\n" for n in range(lines // 2))
-    return {
-        "file": "a.py",
-        "old_file": None,
-        "patch": f"--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n same\n{rows} end\n",
-    }
+    patch = f"--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n same\n{rows} end\n"
+    return Change(file="a.py", patch=patch)
 
 
 @pytest.mark.requirement("PL-23")
@@ -47,33 +40,37 @@ def patch_of(lines: int) -> dict[str, Any]:
         ([milestone()], {}, "small"),
         ([milestone(), milestone()], {}, "full"),
         ([milestone(), milestone()], {"review_milestones": 2}, "small"),
-        ([milestone(code_changes=[patch_of(300)])], {}, "small"),
-        ([milestone(code_changes=[patch_of(302)])], {}, "full"),
-        ([milestone(documentation={"changes": [patch_of(302)]})], {}, "full"),
-        ([milestone(code_changes=[patch_of(150)])], {"review_lines": 149}, "full"),
-        ([milestone(flags=["high-risk"])], {}, "full"),
-        ([milestone(flags=["needs-migration"])], {}, "small"),
-        ([milestone(files=["auth/a.py"])], {"sensitive": ("auth",)}, "full"),
-        ([milestone(tests={"files": ["auth/t.py"]})], {"sensitive": ("auth/*",)}, "full"),
-        ([milestone(code_intents=[{"file": "a.sql"}])], {"sensitive": ("*.sql",)}, "full"),
-        ([milestone(code_changes=[patch_of(2)])], {"sensitive": ("a.py",)}, "full"),
-        ([milestone(files=["authors.md"])], {"sensitive": ("auth",)}, "small"),
+        ([milestone(code_changes=(patch_of(300),))], {}, "small"),
+        ([milestone(code_changes=(patch_of(302),))], {}, "full"),
+        ([milestone(documentation=Documentation(changes=(patch_of(302),)))], {}, "full"),
+        ([milestone(code_changes=(patch_of(150),))], {"review_lines": 149}, "full"),
+        ([milestone(flags=("high-risk",))], {}, "full"),
+        ([milestone(flags=("needs-migration",))], {}, "small"),
+        ([milestone(files=("auth/a.py",))], {"sensitive": ("auth",)}, "full"),
+        (
+            [milestone(tests=plan_table.Tests(files=("auth/t.py",)))],
+            {"sensitive": ("auth/*",)},
+            "full",
+        ),
+        ([milestone(code_intents=(Intent(file="a.sql"),))], {"sensitive": ("*.sql",)}, "full"),
+        ([milestone(code_changes=(patch_of(2),))], {"sensitive": ("a.py",)}, "full"),
+        ([milestone(files=("authors.md",))], {"sensitive": ("auth",)}, "small"),
     ],
 )
 def test_what_makes_a_plan_big(
-    milestones: list[dict[str, Any]], config: dict[str, Any], mode: str
+    milestones: list[Milestone], config: dict[str, Any], mode: str
 ) -> None:
-    found, why = review_mode(AUTO, {"milestones": milestones}, config)
+    found, why = review_mode(AUTO, Plan(milestones=tuple(milestones)), config)
     assert found == mode
     assert why
     for chosen in ("full", "small", "none"):
-        assert review_mode(chosen, {"milestones": milestones}, config)[0] == chosen
+        assert review_mode(chosen, Plan(milestones=tuple(milestones)), config)[0] == chosen
 
 
 def test_lines_are_counted_in_hunks_alone() -> None:
-    assert changed_lines({"milestones": [milestone(code_changes=[patch_of(40)])]}) == 40
-    binary = {"file": "a.bin", "old_file": None, "patch": None}
-    assert changed_lines({"milestones": [milestone(code_changes=[binary])]}) == 0
+    assert changed_lines(Plan(milestones=(milestone(code_changes=(patch_of(40),)),))) == 40
+    binary = Change(file="a.bin")
+    assert changed_lines(Plan(milestones=(milestone(code_changes=(binary,)),))) == 0
 
 
 def test_a_pattern_is_a_glob_or_a_folder() -> None:

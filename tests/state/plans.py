@@ -10,7 +10,7 @@ from state.edits import apply_edits
 from state.errors import Refused
 from state.kinds import KINDS
 from state.models import Plan
-from state.plan_table import MODELS
+from state.shape import PARTS, as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,11 +290,12 @@ def without_defaults(value: Any, model: str) -> Any:  # noqa: ANN401 – any JSO
     """Return a plan's JSON without the fields that hold what they hold by default."""
     if isinstance(value, list):
         return [without_defaults(one, model) for one in value]
-    if not isinstance(value, dict) or model not in MODELS:
+    if not isinstance(value, dict) or model not in PARTS:
         return value
     kept = {}
-    for name, (kind, *default) in MODELS[model].items():
-        inner = without_defaults(value[name], kind.strip("[]").split("|")[0])
-        if [inner] != default:
+    for name, kind in PARTS[model].__annotations__.items():
+        inner = without_defaults(value[name], kind.removeprefix("tuple[").split(" ")[0].strip(",]"))
+        default = as_json(getattr(PARTS[model], name, ...))
+        if inner != without_defaults(default, kind):
             kept[name] = inner
     return kept

@@ -13,14 +13,14 @@ from jsonschema import Draft202012Validator
 
 from state.actors import ROLES
 from state.edits import apply_edits
-from state.files import parse_json
 from state.freeze import freeze
 from state.frozen_bytes import digest_of
 from state.kinds import KINDS, entities, find
 from state.models import Plan
+from state.store import parse_plan
 from state.validator import check_plan
 from tests.forms import LONG
-from tests.state.plans import SETS, change, empty_plan, kind_of, outcome, plain, sample_plan
+from tests.state.plans import SETS, change, empty_plan, kind_of, outcome, sample_plan
 
 VALIDATOR = Draft202012Validator(Plan.model_json_schema())
 SAMPLE = sample_plan()
@@ -78,8 +78,7 @@ REQUIRED = {
 
 
 def versions(plan: Plan) -> dict[str, int]:
-    data = plain(plan)
-    return {str(e.get("id", k)): e["version"] for k in KINDS for e in entities(data, k)}
+    return {getattr(e, "id", k): e.version for k in KINDS for e in entities(plan, k)}
 
 
 @st.composite
@@ -162,20 +161,20 @@ def test_any_json_gives_a_sound_plan_or_a_refusal(batch: list[Any]) -> None:
 def test_any_text_in_any_field_comes_back_as_it_went_in_or_is_refused(
     text: str, entity: str, data: st.DataObject
 ) -> None:
-    found = find(plain(SAMPLE), entity)
+    found = find(SAMPLE, entity)
     assert found is not None
     names = [n for n in KINDS[found.kind].fields if n not in ("milestone", "params", "number")]
     name = data.draw(st.sampled_from(names))
-    listed = isinstance(found.entity[name], list)
-    edit = change(entity, found.entity["version"], **{name: [text] if listed else text})
+    listed = isinstance(getattr(found.entity, name), tuple)
+    edit = change(entity, found.entity.version, **{name: [text] if listed else text})
     done, _ = outcome(apply_edits, SAMPLE, [edit], None)
     if done is None:
         return
     frozen, _ = freeze(done[0], "2026-01-02T03:04:05Z")
     for stored in (done[0].model_dump_json().encode(), frozen):
-        entity_now = find(parse_json(stored, "plan.json"), entity)
+        entity_now = find(parse_plan(stored, "plan.json"), entity)
         assert entity_now is not None
-        assert entity_now.entity[name] == ([text] if listed else text)
+        assert getattr(entity_now.entity, name) == ((text,) if listed else text)
 
 
 @pytest.mark.requirement("PL-11")

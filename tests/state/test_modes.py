@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from shared.resources import ROOT
+from state import plan_table
 from state.models import Milestone
 from state.modes import MODES, tools_of
 
@@ -44,8 +45,7 @@ def test_each_mode_has_a_badge_of_its_own_and_is_explained_to_who_plans() -> Non
 def test_the_tools_of_a_mode_count_where_a_milestone_names_none_and_writes_no_file(
     mode: str, files: list[str], own: dict[str, list[str]], tools: tuple[set[str], set[str]]
 ) -> None:
-    milestone = {"mode": mode, "files": files, "allowed_tools": [], "denied_tools": [], **own}
-    assert tools_of(milestone) == tools
+    assert tools_of(plan_table.Milestone(mode=mode, files=files, **own)) == tools
 
 
 def test_the_guide_has_the_catalogue() -> None:

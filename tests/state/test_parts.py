@@ -28,7 +28,7 @@ def plan_with(needs: dict[str, set[str]]) -> Plan:
     verified = VerifyResult(command="make test", baseline="pass", outcome="pass", tree=TREE)
     reviewed = Outcome(phase="plan-code", iteration=1, by="host", judged=("fits",), tree=TREE)
     plan = empty_plan(milestones=milestones, verify=(verified,), reviews=(reviewed,))
-    return finish(plan.model_dump(mode="python"))
+    return finish(plan)
 
 
 def test_what_the_commands_said_of_the_whole_is_not_said_of_a_part() -> None:

@@ -8,8 +8,8 @@ from orchestrator.submit.page.html import Element, Items, Section, Titled, liste
 from orchestrator.submit.page.waves import picture
 from quality_reviewer.criteria import judged_criteria
 from shared.builders import counted
+from shared.contents import ACCEPTED, INTENTS, MILESTONE, PERSON
 from shared.steps.slices import chosen, knowledge_lines
-from state.milestones import kinds_of_docs, promise
 from state.models import TaskItem
 from state.statements import DECLINED, DONE, cited_by, outcome_of
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
+    from shared.contents import Row
     from state.models import Milestone, Option, Plan, Remark
     from state.reasons import Invariant, RejectedAlternative, Tradeoff
 
@@ -129,7 +130,7 @@ def risks(plan: Plan) -> Section:
         Titled("Stays true", Items([_stated(i) for i in knowledge.invariants], "rows")),
         Titled("Given up", Items([_stated(t) for t in knowledge.tradeoffs], "rows")),
         Titled("Architecture and data flow", [
-            Element("pre", text) for text in knowledge_lines(plan.model_dump())
+            Element("pre", text) for text in knowledge_lines(plan)
         ]),
     ])  # fmt: skip
 
@@ -186,25 +187,20 @@ def _accepted_when(plan: Plan, milestone: Milestone) -> list[Node]:
 
 
 def _terms(plan: Plan, milestone: Milestone, files: Sequence[Edited]) -> list[Node]:
-    tests, scenarios = milestone.tests, milestone.tests.scenarios
-    shown: list[Node] = [Element("code", file) for file in tests.files]
-    if not shown and tests.skip_reason:
-        shown = [f"none: {tests.skip_reason}"]
-    changes = [
+    rows: dict[str, Sequence[Node]] = {ACCEPTED.title: _accepted_when(plan, milestone)}
+    for content in MILESTONE:
+        if content not in (ACCEPTED, INTENTS) and PERSON in content.shown:
+            rows[content.title] = [_said(row) for row in content.rows(milestone)]
+    rows["changes"] = [
         [Element("a", f.change.file, {"href": f"#{f.change.id}"}), f" {f.figures or f.what}"]
         for f in files
     ]
-    rows: dict[str, Sequence[Node]] = {
-        "accepted when": _accepted_when(plan, milestone),
-        "tests": shown,
-        "scenarios": [*scenarios.normal, *scenarios.edge, *scenarios.error],
-        "documentation": [f"{promise(k, d)}: {d.text}" for k, d in kinds_of_docs(milestone)],
-        "waits for": milestone.waits_for,
-        "flags": milestone.flags,
-        "changes": changes,
-    }
     return [
         Element("div", [Element("dt", name), [Element("dd", value) for value in values]])
         for name, values in rows.items()
         if values
     ]
+
+
+def _said(row: Row) -> Node:
+    return row.line("") if row.text else listed([Element("code", file) for file in row.files])

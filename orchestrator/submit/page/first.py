@@ -134,14 +134,13 @@ def _verified(plan: Plan) -> tuple[str, ...]:
 
 def _reviewed(plan: Plan) -> tuple[str, ...]:
     """Return colour and words for who read the plan; green only if agents alone answered."""
-    reviews = [outcome.model_dump() for outcome in plan.reviews]
-    counts = answers_of(reviews)
+    counts = answers_of(plan.reviews)
     if not counts:
         return "bad", "by nobody", "a program alone has checked it"
     rounds = max(outcome.iteration for outcome in plan.reviews)
     tone = "" if ASSISTANT in counts else "good"
-    more = [f"{rounds} rounds" if rounds > 1 else "", beyond_limit(reviews)]
-    return tone, f"by {reviewers_of(reviews)}", *filter(None, more)
+    more = [f"{rounds} rounds" if rounds > 1 else "", beyond_limit(plan.reviews)]
+    return tone, f"by {reviewers_of(plan.reviews)}", *filter(None, more)
 
 
 def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
@@ -164,11 +163,11 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     """Return what a careful reader of the plan should look at, each with a link to the place."""
     plan = facts.plan
     waiting, accepted = len(facts.open_questions()), len(facts.accepted)
-    over = {o.phase: against_figures(o.model_dump()) for o in plan.reviews}
+    over = {o.phase: against_figures(o) for o in plan.reviews}
     against = [phase for phase, found in over.items() if found]
     left = sum(not i.accepted for o in plan.reviews for i in o.open) - sum(map(len, over.values()))
     declined = sum(one.outcome.startswith(DECLINED) for one in plan.user_remarks)
-    notes = sum(len(note_lines(o.model_dump())) for o in plan.reviews)
+    notes = sum(len(note_lines(o)) for o in plan.reviews)
     rows = [
         (waiting, "questions", counted(waiting, "question") + " without an answer"),
         (facts.previous, "differences", "what differs from the last revision"),

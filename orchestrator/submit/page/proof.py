@@ -78,7 +78,7 @@ def _results(plan: Plan) -> Node:
 
 def _result(result: VerifyResult) -> Node:
     said, tone = _OUTCOMES[result.outcome]
-    base = f" (base: {_BASES[result.baseline]}) · {facts_of(result.model_dump())}"
+    base = f" (base: {_BASES[result.baseline]}) · {facts_of(result)}"
     return [Element("code", result.command), " ", Element("strong", said, {"class": tone}), base]
 
 
@@ -87,7 +87,7 @@ def reviews(facts: Facts) -> Section:
     rows = [Element("article", _phase(facts, outcome)) for outcome in facts.plan.reviews]
     passed = {o.phase for o in facts.plan.reviews}
     going = [o for o in facts.outcomes if o["phase"] not in passed]
-    unread = not answers_of(o.model_dump() for o in facts.plan.reviews)
+    unread = not answers_of(facts.plan.reviews)
     note = Element("p", f"Reviewed by {NOBODY}.", {"class": "warn"})
     accepted = [
         [f"{phase}, {check} at {scope}: ", Element("em", reason)]
@@ -98,12 +98,12 @@ def reviews(facts: Facts) -> Section:
         rows,
         Items([_round(o) for o in going], "rows"),
         Titled("Accepted by a person", Items(accepted, "rows")),
-        Titled("Not asked", Items(left_out(o.model_dump() for o in facts.plan.reviews), "rows")),
+        Titled("Not asked", Items(left_out(facts.plan.reviews), "rows")),
     ])  # fmt: skip
 
 
 def _phase(facts: Facts, outcome: Outcome) -> Node:
-    said = f"Decided {_DECIDED[outcome.by]}; read by {reviewers_of([outcome.model_dump()])}"
+    said = f"Decided {_DECIDED[outcome.by]}; read by {reviewers_of([outcome])}"
     parts: list[Node] = [
         Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
         Element("p", f"{said} ({outcome.review} review)."),
@@ -111,7 +111,7 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
     if outcome.tree:
         tree = Element("code", outcome.tree)
         parts.append(Element("p", ["Reviewed tree: ", tree], {"class": "quiet"}))
-    over = {item["id"] for item in against_figures(outcome.model_dump())}
+    over = {item.id for item in against_figures(outcome)}
     if outcome.reason:
         head = Element("strong", "Against the figures: " if over else "Reason: ")
         parts.append(Element("p", [head, outcome.reason], {"class": "warn" if over else "quiet"}))
@@ -127,7 +127,7 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
     for title, items in left.items():
         rows = [_named_finding(i.id, i.severity, i.finding) for i in items]
         parts += [Element("p", title), Items(rows, "rows")] if rows else []
-    if notes := note_lines(outcome.model_dump()):
+    if notes := note_lines(outcome):
         parts += [Element("p", "The reviewers note:"), Items(notes, "rows")]
     return [*parts, _answers(outcome)]
 

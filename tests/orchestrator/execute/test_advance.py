@@ -12,7 +12,7 @@ from shared.run import open_state
 from state.rows import Auto
 from tests.journey import FILES, VERIFIED, Journey
 from tests.shared.execution.scene import milestone
-from tests.state.plans import empty_plan, plain
+from tests.state.plans import empty_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,12 +117,12 @@ def test_the_risk_of_a_plan_is_what_a_program_can_see(
     values: dict[str, Any], verify: list[dict[str, Any]], found: str
 ) -> None:
     one = {**milestone(1, "a.py"), **values}
-    plan = plain(empty_plan(milestones=[one], verify=verify))
+    plan = empty_plan(milestones=[one], verify=verify)
     assert risk_of(plan, {"sensitive": ["auth"]})[0] == found
 
 
 def test_a_plan_of_several_milestones_is_of_medium_risk() -> None:
-    plan = plain(empty_plan(milestones=[milestone(1, "a"), milestone(2, "b")], verify=VERIFY))
+    plan = empty_plan(milestones=[milestone(1, "a"), milestone(2, "b")], verify=VERIFY)
     assert risk_of(plan, {}) == ("medium", "2 milestones")
     assert beyond(plan, {}, limits(2, "medium")) == []
     assert beyond(plan, {}, limits(2, "low")) == [

@@ -140,9 +140,9 @@ def test_deciding_against_the_figures_needs_a_reason_that_is_kept_and_shown(
         "host",
     )
     assert outcome["reason"] == "The tests run elsewhere, by design."
-    reviews = {r["phase"]: r for r in state.plan["reviews"]}
-    assert reviews["plan-code"]["reason"] == "The tests run elsewhere, by design."
-    assert reviews["plan-code"]["open"][0]["severity"] == "SHOULD"
+    reviews = {r.phase: r for r in state.plan.reviews}
+    assert reviews["plan-code"].reason == "The tests run elsewhere, by design."
+    assert reviews["plan-code"].open[0].severity == "SHOULD"
     at_gate.last = at_gate.planner("step", "planner")
     assert "open: " in at_gate.to("submitted").last.data("summary")
     with open(f"{at_gate.state_dir}/plan.md", encoding="utf-8") as file:

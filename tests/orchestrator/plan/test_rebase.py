@@ -17,6 +17,7 @@ from tests.journey import FILES, VERIFIED, Answer, Journey, all_pass, words_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from state.plan_table import Base
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]
@@ -33,6 +34,12 @@ def way_out(refused: Answer) -> list[str]:
     ((kind, text),) = refused.problems
     assert kind == "refused"
     return words_of(text.rpartition(" · person: ")[2])
+
+
+def base_of(journey: Journey) -> Base:
+    base = open_state(journey.state_dir, "/").plan.base
+    assert base is not None
+    return base
 
 
 def rebase(journey: Journey) -> Answer:
@@ -182,7 +189,7 @@ def test_while_nothing_is_planned_the_plan_moves_to_where_head_is(repository: Re
     journey = Journey(repository).to("context")
     moved = repository.commit({"src/a.py": "def f(x):\n    return x + 1  # theirs\n"})
     assert rebase(journey).code == 0
-    assert open_state(journey.state_dir, "/").plan["base"]["commit"] == moved
+    assert base_of(journey).commit == moved
     with open(f"{journey.state_dir}/worktree/src/a.py", encoding="utf-8") as file:
         assert "theirs" in file.read()
     journey.last = journey.planner("step", "planner")
@@ -213,8 +220,8 @@ def test_a_planned_file_that_changed_is_captured_anew_on_the_tree_as_it_is(
     with open(f"{journey.state_dir}/worktree/src/a.py", encoding="utf-8") as file:
         theirs_and_ours = file.read()
     assert theirs_and_ours == "# theirs\n\n\n\ndef f(x):\n    return x + 2\n"
-    base = open_state(journey.state_dir, "/").plan["base"]
-    assert (base["snapshot"] is None) == committed
+    base = base_of(journey)
+    assert (base.snapshot is None) == committed
     journey.edits["src/a.py"] = theirs_and_ours
     journey.last = journey.planner("step", "planner")
     if not committed:
@@ -248,12 +255,12 @@ def test_a_conflict_with_a_planned_file_is_left_to_settle_in_the_worktree(
 
 def test_another_file_that_changed_leaves_the_worktree_as_it_is(repository: Repository) -> None:
     journey = Journey(repository).to("freeze")
-    base = open_state(journey.state_dir, "/").plan["base"]
+    base = base_of(journey)
     repository.commit({"notes.txt": "mine\n"})
     accepted = rebase(journey)
     assert "goes on as it is" in accepted.text
-    assert accepted.data("HEAD moved").startswith(base["commit"][:12])
-    assert open_state(journey.state_dir, "/").plan["base"] == base
+    assert accepted.data("HEAD moved").startswith(base.commit[:12])
+    assert base_of(journey).commit == base.commit
     assert stages(journey)[1] == 11
 
 

@@ -103,7 +103,7 @@ def test_of_several_reviewers_the_last_one_takes_the_gate(make_repo: Repositorie
     assert opened(journey).run.step == 6
     assert last_outcome(journey, "plan-design")["decided_by"] == "reviewer"
     plan = opened(journey).plan
-    assert [o["by"] for o in plan["reviews"]] == ["reviewer"]
+    assert [o.by for o in plan.reviews] == ["reviewer"]
 
 
 def test_one_fail_among_passes_fails_the_phase(make_repo: Repositories) -> None:
@@ -201,7 +201,7 @@ def test_the_host_overrules_a_pass_until_the_next_work_step_ends(small: Journey)
     assert (block.block.get("number"), block.block.get("iteration")) == ("6", "2")
     assert block.data("reason of who decided") == "The user wants a test for 0."
     assert last_outcome(small, "plan-code")["decided_by"] == "host"
-    assert [o["phase"] for o in opened(small).plan["reviews"]] == ["plan-design", "plan-docs"]
+    assert [o.phase for o in opened(small).plan.reviews] == ["plan-design", "plan-docs"]
 
 
 def test_a_frozen_plan_is_overruled_by_a_new_revision(small: Journey) -> None:
@@ -224,9 +224,9 @@ def test_the_host_overrules_a_fail_until_the_next_work_step_ends(small: Journey)
     assert small.planner(*words).code == 1, "no reason"
     passed = small.planner(*words, "--reason", "f(0) is 1 on purpose.")
     assert "approve" in passed.person(), passed.text
-    reviews = {o["phase"]: o for o in opened(small).plan["reviews"]}
-    assert reviews["plan-code"]["reason"] == "f(0) is 1 on purpose."
-    assert [i["finding"] for i in reviews["plan-code"]["open"]] == ["f(0) is 1"]
+    reviews = {o.phase: o for o in opened(small).plan.reviews}
+    assert reviews["plan-code"].reason == "f(0) is 1 on purpose."
+    assert [i.finding for i in reviews["plan-code"].open] == ["f(0) is 1"]
 
 
 def test_what_a_later_work_step_has_ended_is_not_overruled(make_repo: Repositories) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,7 @@ from tests.larger_tasks import larger
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from state.plan_table import Plan
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]
@@ -43,7 +44,7 @@ def verified(make_repo: Repositories) -> Journey:
     return three(make_repo, {"planner.toml": VERIFIED, "check.sh": CHECK})
 
 
-def plan_of(journey: Journey) -> dict[str, Any]:
+def plan_of(journey: Journey) -> Plan:
     return open_state(journey.state_dir, "/").plan
 
 
@@ -56,7 +57,7 @@ def take(journey: Journey, only: str, digest: str | None = None) -> Answer:
 
 
 def files(journey: Journey) -> set[str]:
-    return {c["file"] for m in plan_of(journey)["milestones"] for c in m["code_changes"]}
+    return {c.file for m in plan_of(journey).milestones for c in m.code_changes}
 
 
 def look(journey: Journey) -> dict[str, bytes]:
@@ -80,8 +81,8 @@ def test_a_part_is_submitted_under_a_digest_of_its_own_and_applied_alone(
     assert journey.last.code == 0, journey.last.text
     assert digest_of(journey) != whole
     assert words_of(journey.last.person()) == ["approve", digest_of(journey)[:12]]
-    assert plan_of(journey)["revision"] == 2
-    assert [m["id"] for m in plan_of(journey)["milestones"]] == ["M-001"]
+    assert plan_of(journey).revision == 2
+    assert [m.id for m in plan_of(journey).milestones] == ["M-001"]
     state = open_state(journey.state_dir, "/")
     assert not state.database.is_approved(state.run, digest_of(journey)), "it waits for a yes"
     journey.to("committed")
@@ -181,15 +182,15 @@ def test_a_part_is_refused_while_the_tree_is_not_as_it_was(make_repo: Repositori
 
 def test_the_projects_commands_judge_the_part_itself(make_repo: Repositories) -> None:
     journey = verified(make_repo)
-    (whole,) = plan_of(journey)["verify"]
+    (whole,) = plan_of(journey).verify
     assert take(journey, "M-001").code == 0
-    (part,) = plan_of(journey)["verify"]
-    assert (part["command"], part["outcome"]) == ("sh check.sh", "pass")
-    assert part["tree"] != whole["tree"]
-    tree = journey.repository.git("ls-tree", "-r", part["tree"])
+    (part,) = plan_of(journey).verify
+    assert (part.command, part.outcome) == ("sh check.sh", "pass")
+    assert part.tree != whole.tree
+    tree = journey.repository.git("ls-tree", "-r", part.tree)
     with open(f"{journey.state_dir}/worktree/src/m1_1.py", encoding="utf-8") as file:
         assert "x + 2" in file.read()
-    blob = plan_of(journey)["milestones"][0]["code_changes"][0]["after"]
+    blob = plan_of(journey).milestones[0].code_changes[0].after
     assert f"{blob}\tsrc/m1_1.py" in tree
     assert not os.path.exists(f"{journey.state_dir}/part")
 
@@ -220,7 +221,7 @@ def test_commands_that_take_long_are_come_back_to_by_the_person(
             assert digest_of(journey) == whole
     done = journey.planner(*words_of(waiting.person()))
     assert done.block.get("name") == "init", done.text
-    assert [m["id"] for m in plan_of(journey)["milestones"]] == ["M-002", "M-003"]
+    assert [m.id for m in plan_of(journey).milestones] == ["M-002", "M-003"]
 
 
 def test_changes_that_need_the_others_undeclared_are_refused(make_repo: Repositories) -> None:
@@ -282,7 +283,7 @@ def test_a_part_can_be_revised_and_the_worktree_holds_just_it(make_repo: Reposit
     journey.answers["design.json"] = []
     journey.edits = {}
     journey.to("submitted")
-    assert plan_of(journey)["revision"] == 3
+    assert plan_of(journey).revision == 3
     assert files(journey) == {"src/m1_1.py"}
 
 

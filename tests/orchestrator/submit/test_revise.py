@@ -6,12 +6,13 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.resources import rendered_plan_path, review_page_path
 from shared.run import open_state
+from state.shape import as_json
 from tests.journey import FILES, Journey, way_out, words_of
 from tests.orchestrator.submit.page.test_html import Parsed
 
@@ -44,8 +45,8 @@ def test_what_the_user_has_remarked_is_an_entry_of_its_own(make_repo: Repositori
     assert task_of(journey).startswith("The user wants a change: RM-001.")
     assert "RM-001 v1 Say why in a comment." in journey.last.data("plan")
     assert journey.last.data("remarks") == ""
-    plan: dict[str, Any] = open_state(journey.state_dir, "/").plan
-    assert plan["user_remarks"] == [
+    plan = open_state(journey.state_dir, "/").plan
+    assert as_json(plan.user_remarks) == [
         {
             "id": "RM-001",
             "version": 1,
@@ -54,8 +55,8 @@ def test_what_the_user_has_remarked_is_an_entry_of_its_own(make_repo: Repositori
             "outcome": "",
         }
     ]
-    assert [task["id"] for task in plan["task_spec"]] == ["T-1", "T-2"]
-    assert plan["milestones"][0]["requirements"] == ["T-1", "RM-001"]
+    assert [task.id for task in plan.task_spec] == ["T-1", "T-2"]
+    assert plan.milestones[0].requirements == ("T-1", "RM-001")
     assert '"RM-001"' in journey.planner("plan", "show", "RM-001").text
 
 
@@ -182,7 +183,7 @@ def test_a_hook_that_makes_another_commit_is_the_cause_and_no_wish_of_the_user(
     journey.write_answers()
     journey.follow(journey.last.next("done"))
     assert "hook" in journey.last.data("remarks")  # who writes the code learns it too
-    assert [t["id"] for t in open_state(journey.state_dir, "/").plan["task_spec"]] == ["T-1", "T-2"]
+    assert [t.id for t in open_state(journey.state_dir, "/").plan.task_spec] == ["T-1", "T-2"]
 
 
 def test_verify_commands_that_fail_on_a_new_head_make_a_revision_on_that_head(
@@ -197,7 +198,8 @@ def test_verify_commands_that_fail_on_a_new_head_make_a_revision_on_that_head(
     assert "--cause verify" in " ".join(words_of(way_out(refused.problems[0][1])))
     assert "verify commands fail" in journey.last.data("remarks")
     plan = open_state(journey.state_dir, "/").plan
-    assert plan["base"]["commit"] == head
+    assert plan.base is not None
+    assert plan.base.commit == head
 
 
 def test_a_revision_without_a_remark_does_not_pretend_to_have_one(make_repo: Repositories) -> None:
@@ -213,7 +215,7 @@ def test_the_edits_of_an_earlier_round_are_not_read_again(make_repo: Repositorie
     assert os.path.exists(f"{journey.state_dir}/answers/design.json")
     forgotten = journey.run(*words_of(journey.last.next("done")))
     assert [kind for kind, _ in forgotten.problems] == ["not_found"]
-    assert len(open_state(journey.state_dir, "/").plan["milestones"]) == 1
+    assert len(open_state(journey.state_dir, "/").plan.milestones) == 1
 
 
 def test_a_revision_asked_for_again_is_there_and_another_wish_is_refused(

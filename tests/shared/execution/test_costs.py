@@ -66,7 +66,7 @@ def test_what_is_unknown_is_said() -> None:
 def test_costs_stand_behind_their_milestone(scene: Scene) -> None:
     state = scene.state()
     stats = {"prompt_tokens": 500, "tool_calls": 2}
-    payload = {"plan_id": state.plan["plan_id"], "subagent_step_id": "M-002", "stats": stats}
+    payload = {"plan_id": state.plan.plan_id, "subagent_step_id": "M-002", "stats": stats}
     with state.database as database:
         database.event(state.run, "SubAgentResult", payload)
     assert panel(scene.view())[-2:] == [

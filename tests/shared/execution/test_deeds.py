@@ -12,6 +12,7 @@ from state import execution
 from state.execution import ACTIONS, STATUSES
 from state.files import write_json
 from state.rows import Progress
+from state.shape import as_json
 from tests.shared.execution.scene import OPTIONS, Scene, checkpoint, milestone
 from tests.state.plans import refusal
 
@@ -104,7 +105,7 @@ class TestAMilestone:
     ) -> None:
         scene.do("start", "M-001")
         scene.do("succeed", "M-001")
-        plan = scene.state().plan
+        plan = as_json(scene.state().plan)
         plan["milestones"][2] |= {"id": "M-004", "files": ["d.py"]}
         write_json(plan_path(scene.state_dir), plan)
         scene.do("begin")

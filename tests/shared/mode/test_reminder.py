@@ -17,6 +17,7 @@ from shared.mode import sessions
 from shared.mode.reminder import MOST_INJECTED, current, injected, injection
 from shared.resources import ROOT, launcher
 from state.light import digest_of, mark, parse_light
+from state.plan_table import Milestone, Overview, Plan
 from tests.journey import FILES, Journey, parsed, words_of
 from tests.light_plans import PLAN, Lightly
 from tests.state.test_stages import row
@@ -124,11 +125,9 @@ class TestARun:
         assert "proof" in journey.run(*words_of(command)).text
 
     def test_of_many_milestones_stays_short(self) -> None:
-        milestones = [
-            {"id": f"M-{n:03}", "name": "Move a layer to ISO dates", "files": ["src/a.py"] * 30}
-            for n in range(1, 41)
-        ]
-        plan = {"overview": {"title": HOSTILE}, "milestones": milestones}
+        name, files = "Move a layer to ISO dates", ("src/a.py",) * 30
+        milestones = [Milestone(id=f"M-{n:03}", name=name, files=files) for n in range(1, 41)]
+        plan = Plan(overview=Overview(title=HOSTILE), milestones=tuple(milestones))
         carried = row(phase="executing", run_id="r", revision=1, digest="d" * 64)
         text = injection(carried, plan, "/r/.planner/runs/20260102-abcdef")
         assert len(text) <= MOST_INJECTED

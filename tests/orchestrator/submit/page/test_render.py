@@ -88,7 +88,7 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "3 files, +1 −3 · after M-001, M-002",
         "CI-001 importer/dates.py:parse reads days in both forms",
         "2026-01-02 and 02.01.2026 are the same day",  # accepted when
-        "none: data only; the tests of M-001 read it",  # no tests
+        "data only; the tests of M-001 read it",  # no tests
         "python3 -m pytest -q passes (base: passed)",
         "They ran on tree 5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c",
         "plan-code: passed in round 3",
