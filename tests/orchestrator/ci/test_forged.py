@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.journey import call
-from tests.orchestrator.ci.forger import ANN, SIGNERS, Forger
+from tests.orchestrator.ci.forger import ANN, PROVEN, SIGNERS, Forger
 from tests.planned import ONE, TWO
 from tests.shared.software_key import Key
 
@@ -110,6 +110,13 @@ def test_who_may_sign_is_said_by_the_target_alone(forger: Forger) -> None:
     ambiguous = forger.validate("--range", f"{forger.base}..HEAD", "--target", "target")
     assert (ambiguous.code, ambiguous.problems[0][0]) == (1, "conflict")
     assert "refs/heads/target" in ambiguous.text
+    # A single commit, without a target: what was there before it.
+    assert forger.validate("--commit", forger.commit).code == 0
+    forger.repository.commit({SIGNERS: eve.line(ANN), "planner.toml": PROVEN}, "Strict")
+    forger.repository.commit({"src/a.py": ONE}, "Before it")
+    forger.repository.commit({"src/a.py": TWO}, f"Again\n\nPlan-Digest: {forger.digest}")
+    assert "not among the allowed signers" in forger.validate("--commit", "HEAD").text
+    forger.git("reset", "-q", "--hard", "HEAD~3")
     whole = ("--target", "refs/heads/target")
     assert forger.rows(f"{forger.base}..HEAD", *whole)[0]["verdict"] == "not approved"
 

@@ -160,3 +160,9 @@ def test_a_commit_that_is_not_here_or_that_git_would_not_make_is_refused(forger:
             with pytest.raises(Refused) as caught:
                 read_stored(reader, commit)
             assert caught.value.problems[0].kind == kind
+        for coding in (b"no-such", b"base64", b"undefined", b"latin-1"):
+            odd = stored.replace(b"\n\n", b"\nencoding %s\n\n" % coding, 1)
+            assert read_stored(reader, forger.object("commit", odd)).subject == "Add two"
+        for more in (b"", b"x"):  # half of a letter
+            odd = stored.replace(b"\n\n", b"\nencoding utf-16\n\n", 1) + more
+            assert read_stored(reader, forger.object("commit", odd)).message
