@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tests.journey import FILES, Answer, Journey, call
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,10 @@ class Planned:
 
     def __init__(self, make_repo: Repositories, files: dict[str, str | bytes] = TALL) -> None:
         self.repository = make_repo(files=files)
-        self.git = self.repository.git
+        self._commit_plan()
+
+    @kept
+    def _commit_plan(self) -> None:
         self.git("switch", "-q", "-c", "work")
         self.base = self.git("rev-parse", "HEAD")
         self.journey = Journey(self.repository)
@@ -35,6 +39,9 @@ class Planned:
         self.commit = self.git("rev-parse", "HEAD")
         [self.ref] = self.git("for-each-ref", "--format=%(refname)", KEPT).splitlines()
         self.digest = self.ref.removeprefix(KEPT)
+
+    def git(self, *words: str) -> str:
+        return self.repository.git(*words)
 
     def validate(self, *words: str) -> Answer:
         return call(self.repository.path, "validate", *words)

@@ -114,7 +114,8 @@ class Judge:
     def _compared(self, made: Made, said: Said, known: Sequence[Known]) -> Verdict:
         """Return the verdict on a commit whose plans are here and sound."""
         pairs = [(plan.place, plan.digest, plan.approval) for plan in known]
-        approvals = judge_approvals(self.repository, pairs, self.asked)
+        asked = self.asked._replace(target=self._target(made))
+        approvals = judge_approvals(self.repository, pairs, asked)
         changes: list[Sequence[Change]] = [plan.changes for plan in known]
         if said.is_reverse:
             changes = [reverse(self.repository, self.vault, each) for each in changes]
@@ -139,10 +140,12 @@ class Judge:
         ours = self.plans.copies(made, [plan.digest for plan in known])
         return ours | beside_plan(made, approvals, signers)
 
+    def _target(self, made: Made) -> str:
+        """Return what says who may sign: the target; where none is named, the commit's parent."""
+        return self.asked.target or (*made.stored.parents, made.before)[0]
+
     def _config(self, made: Made) -> Config:
-        """Return the settings of the target; without one, those before the commit."""
-        at = self.asked.target or (*made.stored.parents, made.before)[0]
-        return load_config(self.repository.git, at)
+        return load_config(self.repository.git, self._target(made))
 
     def _taking_back(self, made: Made) -> list[Problem]:
         """Return a problem for a revert where each change needs an approval of its own."""

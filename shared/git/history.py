@@ -91,7 +91,7 @@ def read_stored(reader: Reader, commit: str) -> Stored:
 def _text(message: bytes, coding: str) -> str:
     try:
         return message.decode(coding, "surrogateescape")
-    except LookupError:
+    except (LookupError, ValueError):  # of an encoding that Python does not have, or none at all
         return message.decode("utf-8", "surrogateescape")
 
 

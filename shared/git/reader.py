@@ -16,6 +16,7 @@ from shared.git.command import error_text, failed
 from state.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from io import BufferedReader
     from typing import IO, Self
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _GONE = "000000"
 # Git echoes a line that names no tree, and with it writes out what it still holds back.
 _END = b"end\n"
+# So many ids and their answers fit into pipes, of which git fills one while it reads the other.
+_AT_ONCE = 400
 
 
 class Head(NamedTuple):
@@ -52,16 +55,27 @@ class Reader:
 
     def head(self, name: str) -> Head:
         """Return the id, kind and size of the object that a name without blanks names."""
-        asked = self._asked("cat-file", "--batch-check")
-        asked.say(os.fsencode(name) + b"\n")
-        *known, size = asked.line().decode("utf-8", "replace").split(" ")
-        return Head(known[0], known[1], int(size)) if size.isdigit() else Head()
+        return self.heads([name])[name]
+
+    def heads(self, names: Sequence[str]) -> dict[str, Head]:
+        """Return the same for several names, asked together as far as pipes hold the answers."""
+        asked, found = self._asked("cat-file", "--batch-check"), dict[str, Head]()
+        for at in range(0, len(names), _AT_ONCE):
+            part = names[at : at + _AT_ONCE]
+            asked.say(os.fsencode("".join(f"{name}\n" for name in part)))
+            for name in part:
+                *known, size = asked.line().decode("utf-8", "replace").split(" ")
+                found[name] = Head(known[0], known[1], int(size)) if size.isdigit() else Head()
+        return found
 
     def content(self, name: str, most: int) -> bytes | None:
         """Return the content of a blob or commit; None if there is none, or it is larger."""
         found = self.head(name)
-        if found.kind not in {"blob", "commit"} or found.size > most:
-            return None
+        is_read = found.kind in {"blob", "commit"} and found.size <= most
+        return self.read(found) if is_read else None
+
+    def read(self, found: Head) -> bytes:
+        """Return the content of an object whose size is known."""
         asked = self._asked("cat-file", "--batch")
         asked.say(os.fsencode(found.id) + b"\n")
         asked.line()

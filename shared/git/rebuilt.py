@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from shared.git.change import Change
     from shared.git.command import Git
+    from shared.git.reader import Head
 
 _HEADER = re.compile(
     rb"(old mode|new mode|deleted file mode|new file mode|rename from|rename to|index) (.+)\n"
@@ -58,19 +59,20 @@ def check_patches(reader: Reader, changes: Iterable[Change]) -> list[Problem]:
     A content `before` that is not here is a problem of the kind `not_found`. What lies beside the
     plan as a blob has no patch.
     """
-    problems = []
-    for change in changes:
+    problems, given = [], [*changes]
+    heads = reader.heads([change.before for change in given if change.before])
+    for change in given:
+        head = heads.get(change.before or "")
         if change.encoding == BLOB and change.patch is None:
             continue
+        if head is not None and head.kind != "blob":
+            problems.append(_missing(change))
+            continue
         try:
-            missing = _missing(reader, change)
-            if not missing:
-                _check(reader, change)
+            _check(change, _content(reader, change, head))
         except WrongPatchError as wrong:
             text = f"the patch of this file is not the change that the plan names: {wrong}"
             problems.append(Problem("invalid", change.file, text, _ANEW))
-        else:
-            problems += missing
     return problems
 
 
@@ -82,24 +84,31 @@ def refuse_other_patches(git: Git, changes: Iterable[Change]) -> None:
         raise Refused.of(problems)
 
 
-def _missing(reader: Reader, change: Change) -> list[Problem]:
-    if not change.before or reader.head(change.before).kind == "blob":
-        return []
+def _missing(change: Change) -> Problem:
     text = f"the content before the change, the blob {(change.before or '')[:12]}, is not here, so "
     text += "the patch cannot be compared with what the plan names"
-    return [Problem("not_found", change.file, text, "fetch the plan's base commit")]
+    return Problem("not_found", change.file, text, "fetch the plan's base commit")
 
 
-def _check(reader: Reader, change: Change) -> None:
+def _content(reader: Reader, change: Change, head: Head | None) -> bytes:
+    """Return the content before a change, empty where there is none or a large one stays."""
+    if head is not None and head.size <= MOST_COMPARED:
+        return reader.read(head)
+    if head is not None and change.before != change.after:
+        raise WrongPatchError("the content before is too large for a patch")
+    return b""
+
+
+def _check(change: Change, before: bytes) -> None:
     if change.encoding == BLOB:
         raise WrongPatchError("the content is beside the plan, and the patch is never applied")
     old, new = _sides(change)
     lines = Lines(_bytes_of(change))
     if old and new and (old.mode == LINK.encode()) != (new.mode == LINK.encode()):
-        _section(reader, lines, old, None)
-        _section(reader, lines, None, new)
+        _section(lines, before, old, None)
+        _section(lines, b"", None, new)
     else:
-        _section(reader, lines, old, new)
+        _section(lines, before, old, new)
     if lines.next:
         raise WrongPatchError(f"it has a line that belongs to no change: {shown(lines.next)}")
 
@@ -126,7 +135,7 @@ def _sides(change: Change) -> tuple[_Side | None, _Side | None]:
     return old, new
 
 
-def _section(reader: Reader, lines: Lines, old: _Side | None, new: _Side | None) -> None:
+def _section(lines: Lines, before: bytes, old: _Side | None, new: _Side | None) -> None:
     """Read the patch of one file, and check what comes out of it."""
     first, then = old or new, new or old
     assert first is not None  # noqa: S101 – one of both is there
@@ -135,20 +144,15 @@ def _section(reader: Reader, lines: Lines, old: _Side | None, new: _Side | None)
     if lines.take() != head:
         raise WrongPatchError(f"it does not begin with {shown(head)}")
     _check_header(lines, old, new)
-    before = b""
-    found: bytes | bytearray = b""
-    if old:
-        if reader.head(old.blob).size > MOST_COMPARED:
-            raise WrongPatchError("the content before is too large for a patch")
-        before = reader.content(old.blob, MOST_COMPARED) or b""
+    if old and new and old.blob == new.blob:
+        return
+    found: bytes | bytearray = before
     if lines.next.startswith(b"--- "):
         found = _text(lines, before, old, new)
     elif lines.next == BEGINNING:
         lines.take()
         found = rebuild_binary(lines, before)
         skip_reverse(lines)
-    else:
-        found = before
     if new is None and found:
         raise WrongPatchError("it leaves lines of the file that the plan removes")
     if new is not None and _id(found, len(new.blob)) != new.blob:

@@ -119,6 +119,11 @@ class Forger(Planned):
         demands = ((), *(("--require", name) for name in ("exact", "same", "any")))
         return tuple(self.validate("--range", "HEAD~1..HEAD", *d, *words).code for d in demands)
 
+    def always_fails(self, *words: str) -> bool:
+        """Return whether nothing is enough, neither what is least asked for nor no demand."""
+        given = ("--range", "HEAD~1..HEAD", *words)
+        return {self.validate(*given, *d).code for d in ((), ("--require", "any"))} == {1}
+
     def each_form(self, *words: str) -> dict[str, Answer]:
         """Return what each format says of the last commit."""
         between = ("--range", "HEAD~1..HEAD", *words)

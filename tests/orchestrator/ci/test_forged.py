@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.journey import call
-from tests.orchestrator.ci.forger import ANN, SIGNERS, Forger
+from tests.orchestrator.ci.forger import ANN, PROVEN, SIGNERS, Forger
 from tests.planned import ONE, TWO
 from tests.shared.software_key import Key
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("CM-3", "CM-2")
 
-ALWAYS, PASSES, FROM_SAME, FROM_ANY = (1, 1, 1, 1), (0, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 0)
+PASSES, FROM_SAME, FROM_ANY = (0, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 0)
 BACKDOOR = "import os\n"
 
 
@@ -39,7 +39,7 @@ def test_a_plan_without_an_approval_is_never_enough(forger: Forger) -> None:
     row = forger.row()
     assert (row["verdict"], row["approved"]) == ("not approved", "")
     assert f"{forger.ref} has no approval" in row["approval"]
-    assert forger.codes() == ALWAYS
+    assert forger.always_fails()
     answer = forger.validate("--range", "HEAD~1..HEAD")
     assert (answer.block.get("approved"), answer.block.get("claimed")) == ("0", "0")
     # A copy among the commit's own files is brought along as well.
@@ -47,7 +47,7 @@ def test_a_plan_without_an_approval_is_never_enough(forger: Forger) -> None:
     data, digest = forger.refrozen(forger.plan)
     forger.repository.write("planning/plans/run.json", data)
     forger.amend({}, f"Add two\n\nPlan-Digest: {digest}")
-    assert (forger.row()["verdict"], forger.codes()) == ("not approved", ALWAYS)
+    assert (forger.row()["verdict"], forger.always_fails()) == ("not approved", True)
 
 
 def test_a_claim_is_counted_apart_and_is_not_enough_where_proof_is_asked_for(
@@ -69,7 +69,7 @@ def test_a_claim_is_counted_apart_and_is_not_enough_where_proof_is_asked_for(
     assert forger.codes(*strict) == PASSES
     for claim in (forger.given(), forger.given(word="command", proof={"kind": "typed"})):
         forger.store(None, claim)
-        assert (forger.row(*strict)["verdict"], forger.codes(*strict)) == ("exact", ALWAYS)
+        assert (forger.row(*strict)["verdict"], forger.always_fails(*strict)) == ("exact", True)
         block = forger.validate("--range", "HEAD~1..HEAD", *strict).block
         assert (block.get("approved"), block.get("claimed")) == ("0", "0")
 
@@ -87,7 +87,7 @@ def test_a_signature_that_does_not_count_approves_nothing(forger: Forger) -> Non
     }
     for name, found in forged.items():
         forger.store(None, found)
-        assert (forger.row()["verdict"], forger.codes()) == ("not approved", ALWAYS), name
+        assert (forger.row()["verdict"], forger.always_fails()) == ("not approved", True), name
 
 
 def test_who_may_sign_is_said_by_the_target_alone(forger: Forger) -> None:
@@ -110,6 +110,13 @@ def test_who_may_sign_is_said_by_the_target_alone(forger: Forger) -> None:
     ambiguous = forger.validate("--range", f"{forger.base}..HEAD", "--target", "target")
     assert (ambiguous.code, ambiguous.problems[0][0]) == (1, "conflict")
     assert "refs/heads/target" in ambiguous.text
+    # A single commit, without a target: what was there before it.
+    assert forger.validate("--commit", forger.commit).code == 0
+    forger.repository.commit({SIGNERS: eve.line(ANN), "planner.toml": PROVEN}, "Strict")
+    forger.repository.commit({"src/a.py": ONE}, "Before it")
+    forger.repository.commit({"src/a.py": TWO}, f"Again\n\nPlan-Digest: {forger.digest}")
+    assert "not among the allowed signers" in forger.validate("--commit", "HEAD").text
+    forger.git("reset", "-q", "--hard", "HEAD~3")
     whole = ("--target", "refs/heads/target")
     assert forger.rows(f"{forger.base}..HEAD", *whole)[0]["verdict"] == "not approved"
 
@@ -130,7 +137,7 @@ def test_a_plan_whose_patch_gives_another_content_is_a_finding_whoever_signed_it
     forger.store(data, forger.signed(digest, tree=tree), digest)
     forger.amend({}, f"Add two\n\nPlan-Digest: {digest}")
     row = forger.row()
-    assert (row["verdict"], forger.codes()) == ("not approved", ALWAYS)
+    assert (row["verdict"], forger.always_fails()) == ("not approved", True)
     assert "src/a.py: the patch of this file is not the change that the plan names" in row["why"]
     for form, answer in forger.each_form().items():
         assert "src/a.py" in answer.text, form
@@ -153,7 +160,7 @@ def test_a_plan_that_breaks_its_own_rules_is_a_finding_by_name(forger: Forger) -
     forger.store(data, forger.signed(digest), digest)
     forger.amend({}, f"Add two\n\nPlan-Digest: {digest}")
     row = forger.row()
-    assert (row["verdict"], forger.codes()) == ("not approved", ALWAYS)
+    assert (row["verdict"], forger.always_fails()) == ("not approved", True)
     assert "T-9" in row["why"]
     assert row["problems"][0]["at"].startswith(f"refs/planner/{digest} ")
 
@@ -272,11 +279,11 @@ def test_taking_a_plan_back_is_a_verdict_of_its_own_and_needs_an_approval_where_
     block = forger.validate("--range", "HEAD~1..HEAD").block
     assert (block.get("approved"), block.get("claimed")) == ("0", "0")
     forger.store(None, None)
-    assert (forger.row()["verdict"], forger.codes()) == ("not approved", ALWAYS)
+    assert (forger.row()["verdict"], forger.always_fails()) == ("not approved", True)
 
     forger.store(None, forger.signed())
     strict = ("--target", forger.strict)
-    assert (forger.row(*strict)["verdict"], forger.codes(*strict)) == ("taken back", ALWAYS)
+    assert (forger.row(*strict)["verdict"], forger.always_fails(*strict)) == ("taken back", True)
     assert "without an approval of its own" in forger.row(*strict)["problems"][0]["problem"]
     assert forger.validate("--commit", "HEAD", *strict).code == 1
     # A plan of its own whose change is the reverse.

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.ci.limits import MOST_VALUES, plan_problem, within_memory
 from shared.git.command import failed
+from shared.git.history import read_stored
 from shared.git.reader import Reader
 from shared.git.repository import find_repository
 from state.errors import Refused
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     Repositories = Callable[..., Repository]
 
 pytestmark = pytest.mark.requirement("CM-3")
-
-ALWAYS = (1, 1, 1, 1)
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def test_what_is_more_than_is_read_is_refused_with_its_limit(
     digest = "d" * 64
     forger.store(large.read_bytes(), None, digest)
     forger.amend({}, f"Large\n\nPlan-Digest: {digest}")
-    assert forger.codes() == ALWAYS
+    assert forger.always_fails()
     assert "33 MB, more than the 32 MB" in forger.row()["why"]
     names = "\n".join(f"Plan-Digest: {number:064x}" for number in range(300))
     forger.amend({}, f"Many\n\n{names}")
@@ -150,3 +149,20 @@ def test_a_difference_with_more_files_than_are_compared_is_refused(repo: Reposit
         reader.changed(old, new, 4)
     with Reader(git) as reader, pytest.raises(Refused):
         reader.changed(old, "1" * 40, 4)
+
+
+def test_a_commit_that_is_not_here_or_that_git_would_not_make_is_refused(forger: Forger) -> None:
+    stored = forger.git("cat-file", "commit", "HEAD").encode()
+    broken = forger.object("commit", stored.replace(b"\nauthor", b"\nwriter", 1))
+    with Reader(find_repository(str(forger.repository.path)).git) as reader:
+        assert read_stored(reader, forger.commit).parents == (forger.base,)
+        for commit, kind in (("1" * 40, "not_found"), (broken, "invalid")):
+            with pytest.raises(Refused) as caught:
+                read_stored(reader, commit)
+            assert caught.value.problems[0].kind == kind
+        for coding in (b"no-such", b"base64", b"undefined", b"latin-1"):
+            odd = stored.replace(b"\n\n", b"\nencoding %s\n\n" % coding, 1)
+            assert read_stored(reader, forger.object("commit", odd)).subject == "Add two"
+        for more in (b"", b"x"):  # half of a letter
+            odd = stored.replace(b"\n\n", b"\nencoding utf-16\n\n", 1) + more
+            assert read_stored(reader, forger.object("commit", odd)).message

@@ -57,6 +57,7 @@ def test_whatever_git_prints_for_a_change_gives_its_content(tmp_path: Path, form
     })  # fmt: skip
     os.symlink("one", project.root / "link")
     os.symlink("one", project.root / "becomes-file")
+    project.write({"same-blob": b"target"})
     old = project.commit()
     edited = TALL.replace(b"y = x\n", b"y = x + 1\n", 3)[:-1]
     project.git("mv", "exact.py", "exact-too.py")
@@ -66,6 +67,8 @@ def test_whatever_git_prints_for_a_change_gives_its_content(tmp_path: Path, form
         (project.root / name).unlink()
         os.symlink(target, project.root / name)
     (project.root / "becomes-file").unlink()
+    (project.root / "same-blob").unlink()
+    os.symlink("target", project.root / "same-blob")
     (project.root / "moved.py").rename(project.root / "moved too.py")
     new = project.commit({
         **{os.fsdecode(name): edited for name in ODD}, "becomes-file": b"text\n",
