@@ -7,6 +7,7 @@ lead elsewhere. Printed steps read through this module, so it imports the standa
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 
@@ -42,6 +43,10 @@ class Beneath:
 
     def __init__(self, root: str) -> None:
         self.root = root
+
+    def status(self, path: str) -> os.stat_result | None:
+        """Return what is at a path, of a link at its end the link itself; None if nothing is."""
+        return self._at(path, lambda f, n: os.stat(n, dir_fd=f, follow_symlinks=False), None)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or folder."""
@@ -123,6 +128,56 @@ class Beneath:
             os.fsync(folder)
 
         self._at(path, rename)
+
+    def remove_all(self, path: str) -> None:
+        """Remove a file, a link itself, or a folder with all that is in it."""
+
+        def remove(folder: int, name: str) -> None:
+            if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+                os.unlink(name, dir_fd=folder)
+                return
+            import shutil  # slow to load, and no printed step removes folders
+
+            try:
+                shutil.rmtree(name, dir_fd=folder)
+            except OSError as error:
+                text = f"{error.strerror or error}; a part of the folder may be removed"
+                allowed = "make sure that nothing else writes there, then run the same again"
+                raise Refused("refused", path, text, allowed) from None
+
+        self._at(path, remove)
+
+    def remove_empty(self, path: str) -> None:
+        """Remove a folder, then those around it, as long as they are empty."""
+        names = self._names(path) if path else []
+        with contextlib.suppress(OSError, Refused):
+            for depth in range(len(names), 0, -1):
+                self._at(os.path.join(*names[:depth]), lambda f, n: os.rmdir(n, dir_fd=f))
+
+    def move(self, old: str, new: str) -> None:
+        """Give a file, a link itself or a folder another path, in folders that are there."""
+
+        def move(source: int, name: str) -> None:
+            def place(target: int, other: str) -> None:
+                os.rename(name, other, src_dir_fd=source, dst_dir_fd=target)
+
+            self._at(new, place)
+
+        self._at(old, move)
+
+    def set_executable(self, path: str, *, executable: bool) -> None:
+        """Let all who may read a file execute it too, or nobody."""
+
+        def change(folder: int, name: str) -> None:
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            opened = os.open(name, flags, dir_fd=folder)
+            try:
+                bits = os.fstat(opened).st_mode & 0o777
+                os.fchmod(opened, bits | (bits & 0o444) >> 2 if executable else bits & ~0o111)
+            finally:
+                os.close(opened)
+
+        self._at(path, change)
 
     def make_folders(self, path: str) -> None:
         """Make a folder, and those around it, unless they are there."""
