@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state.errors import Problem, Refused, value_text
-from state.files import parse_json, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shared.named_files import Named
     from state.rows import Progress
 
 SUCCESS, FAILURE = "success", "failure"
@@ -38,11 +38,11 @@ class Result(NamedTuple):
         return {**names, **self._asdict(), "error": self.error or None}
 
 
-def read_result(path: str, milestone: str) -> Result:
+def read_result(file: Named, milestone: str) -> Result:
     """Return an agent's result of a milestone; Refused, with all problems, if it is malformed."""
-    value = parse_json(read_bytes(path), path)
+    value = file.json()
     if not isinstance(value, dict):
-        raise Refused("invalid", path, "the file is not a JSON object", f"write {_EXAMPLE}")
+        raise Refused("invalid", file.path, "the file is not a JSON object", f"write {_EXAMPLE}")
     problems = list(_problems(value, milestone))
     if problems:
         raise Refused.of(problems)

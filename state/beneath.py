@@ -7,7 +7,6 @@ lead elsewhere. Printed steps read through this module, so it imports the standa
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A folder on the way may be one that cannot be listed.
+_WAY = _FOLDER | getattr(os, "O_PATH", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _LINK = "is a symbolic link, and what has this name is read and written in the repository itself"
@@ -150,9 +151,11 @@ class Beneath:
     def remove_empty(self, path: str) -> None:
         """Remove a folder, then those around it, as long as they are empty."""
         names = self._names(path) if path else []
-        with contextlib.suppress(OSError, Refused):
-            for depth in range(len(names), 0, -1):
+        for depth in range(len(names), 0, -1):
+            try:
                 self._at(os.path.join(*names[:depth]), lambda f, n: os.rmdir(n, dir_fd=f))
+            except Refused:  # something is in it
+                return
 
     def move(self, old: str, new: str) -> None:
         """Give a file, a link itself or a folder another path, in folders that are there."""
@@ -213,11 +216,11 @@ class Beneath:
         *folders, name = self._names(path)
         opened, at = -1, self.root
         try:
-            opened = os.open(self.root, _FOLDER & ~os.O_NOFOLLOW)
-            for folder in folders:
+            opened = os.open(self.root, (_WAY if folders else _FOLDER) & ~os.O_NOFOLLOW)
+            for left, folder in enumerate(folders, 1 - len(folders)):
                 at = os.path.join(at, folder)
                 _status(opened, folder)
-                inner = os.open(folder, _FOLDER, dir_fd=opened)
+                inner = os.open(folder, _WAY if left else _FOLDER, dir_fd=opened)
                 os.close(opened)
                 opened = inner
             at = os.path.join(at, name)

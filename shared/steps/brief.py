@@ -21,7 +21,8 @@ from shared.steps import slices
 from shared.steps.slices import agent_slice, answer_lines, entity_lines, work_slice
 from shared.steps.workflow import Step
 from state import store
-from state.files import read_json, read_text
+from state.beneath import Beneath
+from state.files import read_json
 from state.modes import MODES
 from state.phases import CODE_PHASES
 
@@ -209,7 +210,8 @@ def _asking(ctx: Context) -> str:
 def notes_for(ctx: Context) -> str:
     """Return the notes that an earlier agent of this step's role left for the next, or ''."""
     path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
-    return read_text(path) if os.path.exists(path) else ""
+    notes = Beneath(ctx.state.state_dir).read(path)
+    return notes.decode("utf-8", "replace") if notes else ""
 
 
 def earlier_plans(ctx: Context) -> str:
