@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A folder on the way may be one that cannot be listed.
 _WAY = _FOLDER | getattr(os, "O_PATH", 0)
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PIECE = 1 << 20
 
 _LINK = "is a symbolic link, and what has this name is read and written in the repository itself"
 _INSTEAD = "put a file or folder of its own in place of the link; then run the same command again"
@@ -120,6 +122,10 @@ class Beneath:
 
         self._at(path, remove, None)
 
+    def unlink(self, path: str) -> None:
+        """Remove a file or a link itself, if it is there."""
+        self._at(path, lambda folder, name: os.unlink(name, dir_fd=folder), None)
+
     def rename(self, path: str, new: str) -> None:
         """Give a file another name in its folder."""
 
@@ -172,8 +178,7 @@ class Beneath:
         """Let all who may read a file execute it too, or nobody."""
 
         def change(folder: int, name: str) -> None:
-            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-            opened = os.open(name, flags, dir_fd=folder)
+            opened = os.open(name, _FILE, dir_fd=folder)
             try:
                 bits = os.fstat(opened).st_mode & 0o777
                 os.fchmod(opened, bits | (bits & 0o444) >> 2 if executable else bits & ~0o111)
@@ -181,6 +186,29 @@ class Beneath:
                 os.close(opened)
 
         self._at(path, change)
+
+    def copy(self, path: str, target: str) -> None:
+        """Copy a file, or a link itself, to a new path in a folder outside that is there.
+
+        Of the rights only whether its owner may execute it. What is neither is not copied.
+        """
+
+        def copy(folder: int, name: str) -> None:
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if stat.S_ISLNK(mode):
+                os.symlink(os.readlink(name, dir_fd=folder), target)
+            elif stat.S_ISREG(mode):
+                opened = os.open(name, _FILE, dir_fd=folder)
+                new = os.open(target, _NEW, 0o600 | mode & 0o100)
+                with open(opened, "rb", buffering=0) as old, open(new, "wb") as copied:
+                    while piece := old.read(_PIECE):
+                        copied.write(piece)
+
+        self._at(path, copy, None)
+
+    def take(self, source: str, path: str) -> None:
+        """Move a file, or a link itself, from outside to a path in a folder that is there."""
+        self._at(path, lambda folder, name: os.replace(source, name, dst_dir_fd=folder))
 
     def make_folders(self, path: str) -> None:
         """Make a folder, and those around it, unless they are there."""

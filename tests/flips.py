@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 60.0 if LONG else 2.0
-# It yields the processor between two swaps, so that the command is met at every point.
+# It sleeps between two swaps, so that the command gets on and is met at every point.
 PROGRAM = """
 import ctypes, os, sys, time
 exchange = ctypes.CDLL(None).renameat2
@@ -27,7 +27,7 @@ names, parent, now = [os.fsencode(name) for name in sys.argv[1:]], os.getppid(),
 print(exchange(now, names[0], now, names[1], 2), flush=True)
 while os.getppid() == parent:
     exchange(now, names[0], now, names[1], 2)
-    time.sleep(0)
+    time.sleep(2e-4)
 """
 
 
@@ -36,7 +36,7 @@ def flipping(folder: Path, outside: Path) -> Iterator[Iterator[int]]:
     """Swap `folder` and a link to `outside` all the time; give numbers until the time is over."""
     if not hasattr(ctypes.CDLL(None), "renameat2"):
         pytest.skip("this system cannot swap two names at once")
-    link = folder.with_name("swapped")
+    link = outside.with_name("swapped")
     link.symlink_to(outside)
     command = [sys.executable, "-I", "-S", "-c", PROGRAM, str(folder), str(link)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as flipper:

@@ -9,8 +9,10 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, Entry
+from shared.git.copies import copied
 from shared.git.environments import without_environments
 from shared.git.few_paths import folders_of, replace_at
+from shared.git.filters import switched_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -134,7 +136,12 @@ def stage_all(
     changed = {name for name in names.changed if not covered(name, left)}
     untracked = {name for name in names.untracked if not covered(name, left)}
     plain = {name for name in untracked if not name.endswith(b"/")}
-    stage_names(git, changed & names.gone, (changed - names.gone) | plain)
+    present = (changed - names.gone) | plain
+    with copied(git, present) as lent:
+        stage_names(lent, changed & names.gone, present)
+    if present:
+        # Git learns the times of the files whose copies it has read: those it need not read again.
+        git.having(*switched_off(git)).attempt("update-index", "-q", "--refresh")
     if without_bits:
         _take_bits(git, bits)
     found = Scan(changed, changed & names.gone, untracked, names.listed)

@@ -32,6 +32,9 @@ CALLS: dict[str, Callable[[Beneath, str], object]] = {
 TAKING_LINKS: dict[str, Callable[[Beneath, str], object]] = {
     "status": Beneath.status,
     "remove_all": Beneath.remove_all,
+    "unlink": Beneath.unlink,
+    "copy": lambda files, path: files.copy(path, f"{files.root}/../copied"),
+    "take": lambda files, path: files.take(f"{files.root}/../outside/f", path),
     "move": lambda files, path: files.move(path, "moved"),
     "move to": lambda files, path: files.move("a/b/f", path),
 }
