@@ -10,9 +10,8 @@ from cli.answers import write
 from cli.options import opened, state_dir_option
 from orchestrator.plan import context
 from shared.builders import Block
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.steps.printing import print_current
-from state.files import read_json
 
 
 @click.group("context")
@@ -29,7 +28,7 @@ def set_context(path: str, state_dir: str | None) -> None:
     Example: planner context set --file .planner/runs/20260102-abcdef/answers/context.json
     """
     state = opened(state_dir)
-    context.set_context(state, find_answer(state.state_dir, path))
+    context.set_context(state, read_answer(state.state_dir, path).json())
     write(print_current(state))
 
 
@@ -54,7 +53,7 @@ def ask(path: str, state_dir: str | None) -> None:
     Example: planner context ask --file answers/questions.json --role architect
     """
     state = opened(state_dir)
-    asked = context.ask(state, read_json(find_answer(state.state_dir, path)))
+    asked = context.ask(state, read_answer(state.state_dir, path).json())
     block = Block("result").task("Your questions are stored. End here and say that they wait.")
     write(block.data("questions", ", ".join(asked)).render())
 

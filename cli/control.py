@@ -12,9 +12,8 @@ from orchestrator.execute import advance, control
 from orchestrator.execute.advance import MOST_FILES
 from quality_reviewer.risk import LOW, RISKS
 from shared.builders import Block
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.steps.printing import print_current
-from state.files import read_text
 
 
 @click.command("decide")
@@ -36,7 +35,7 @@ def decide_command(
         choices = [word.strip() for word in (choice or "").split(",")]
         decided = control.decide(state, checkpoint, choices)
     else:
-        words = read_text(find_answer(state.state_dir, path)).strip()
+        words = read_answer(state.state_dir, path).text().strip()
         decided = control.decide_in_words(state, checkpoint, words)
     if decided is None:
         write(print_current(state))

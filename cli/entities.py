@@ -16,9 +16,9 @@ from cli.options import (
 )
 from shared import plan_file
 from shared.builders import Block
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from state.errors import Refused
-from state.files import parse_json, read_json
+from state.files import parse_json
 from state.kinds import KINDS
 from state.milestones import DOC_LISTS
 
@@ -97,7 +97,7 @@ def _fields(state: State, values: dict[str, Any]) -> dict[str, Any]:
     fields = {
         k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
     }
-    more = read_json(find_answer(state.state_dir, file)) if file else {}
+    more = read_answer(state.state_dir, file).json() if file else {}
     if not isinstance(more, dict):
         raise Refused(
             "invalid", "--json", "the file does not hold a JSON object", '{"field": value, …}'

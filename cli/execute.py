@@ -22,10 +22,9 @@ from orchestrator.execute.last_gate import is_due, submit_if_due
 from orchestrator.execute.undo import undo_plan
 from orchestrator.plan.finish import Finished
 from shared.builders import Block
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.steps.printing import print_current
 from state.actors import HOST, UNPROVEN
-from state.files import read_text
 from state.stages import SUBMITTED
 
 milestone_option = click.option("--milestone", metavar="ID", required=True, help="Its id.")
@@ -186,7 +185,7 @@ def deviate(
     """
     state = opened(state_dir)
     if reason_file is not None:
-        reason = read_text(find_answer(state.state_dir, reason_file)).strip()
+        reason = read_answer(state.state_dir, reason_file).text().strip()
     reconcile.deviate(state, milestone, path, reason, role or HOST)
     accept = state.typed("exec", "accept", "--file", path, "--reason", reason)
     write(Block("result").data("deviation", f"{path}: {reason}").person(accept).render())

@@ -20,7 +20,7 @@ from shared.guard.permissions import refusal_for_assistant
 from shared.guard.settings import Settings, load_settings
 from shared.mode import sessions
 from shared.mode.sessions import agent_name
-from shared.named_files import check_named
+from shared.named_files import read_named
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -56,13 +56,7 @@ def check(ctx: click.Context, command: str | None, path: str | None, *, as_json:
     elif path in (None, "-"):
         _answer(sys.stdin.buffer)
     else:
-        try:
-            with open(check_named(path or ""), "rb") as file:
-                _answer(file)
-        except OSError as error:
-            text = f"the file cannot be read: {error.strerror}"
-            allowed = "name a readable file, or - for standard input"
-            raise Refused("not_found", path or "", text, allowed) from None
+        _answer(read_named(path or "").data.splitlines())
 
 
 def _answer(lines: Iterable[bytes]) -> None:

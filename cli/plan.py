@@ -26,10 +26,9 @@ from cli.plan_views import diff, list_entities, show
 from orchestrator.plan.import_plan import import_plan
 from shared import plan_file, resources
 from shared.builders import Block, json_text
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.steps.printing import print_current
 from state import kinds, store
-from state.files import read_text
 
 if TYPE_CHECKING:
     from state.phases import Phase
@@ -76,7 +75,7 @@ def batch(path: str, operation: str | None, state_dir: str | None, role: str | N
     Example: planner plan batch --file .planner/runs/20260102-abcdef/answers/design.json
     """
     state = opened(state_dir)
-    rows, digest = plan_file.read_batch(find_answer(state.state_dir, path))
+    rows, digest = plan_file.read_batch(read_answer(state.state_dir, path))
     write(applied_block(plan_file.edit(state, rows, role, operation or digest)))
 
 
@@ -234,7 +233,7 @@ def revise(path: str | None, cause: str | None, state_dir: str | None) -> None:
     from orchestrator.submit.revise import revise_plan
 
     state = opened(state_dir)
-    remarks = read_text(find_answer(state.state_dir, path)) if path else ""
+    remarks = read_answer(state.state_dir, path).text() if path else ""
     revise_plan(state, remarks, cause)
     write(print_current(state))
 

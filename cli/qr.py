@@ -23,11 +23,10 @@ from orchestrator.plan.gate import accept_finding, decide_gate, has_passed, take
 from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block, json_text
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.qr.schema import read_review
 from shared.steps.printing import print_current
 from state.actors import HOST
-from state.files import read_json, read_text
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -121,7 +120,7 @@ def add_items(
 def _store(state: State, phase: Phase, group: str | None, role: str | None, rows: object) -> None:
     """Store a reviewer's answers, given as text or file name, and print the next command."""
     if isinstance(rows, str):
-        rows = read_json(find_answer(state.state_dir, rows))
+        rows = read_answer(state.state_dir, rows).json()
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)
     take_gate(state, phase, role or HOST)
     submit_if_due(state, by_agent=role is not None)
@@ -192,7 +191,7 @@ def accept(
 
 def _reason(state: State, given: str, path: str | None) -> str:
     if path:
-        given = read_text(find_answer(state.state_dir, path))
+        given = read_answer(state.state_dir, path).text()
     return given.strip()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state.errors import Problem, Refused, value_text
-from state.files import parse_json, read_bytes
 from state.written_json import problems_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shared.named_files import Named
     from state.rows import Progress
 
 SUCCESS, FAILURE = "success", "failure"
@@ -58,10 +58,10 @@ class Result(NamedTuple):
         return {**names, **self._asdict(), "error": self.error or None}
 
 
-def read_result(path: str, milestone: str) -> Result:
+def read_result(file: Named, milestone: str) -> Result:
     """Return an agent's result of a milestone; Refused, with all problems, if it is malformed."""
-    value = parse_json(read_bytes(path), path)
-    problems = problems_in(value, _SCHEMA, path) or list(_contradictions(value, milestone))
+    value = file.json()
+    problems = problems_in(value, _SCHEMA, file.path) or list(_contradictions(value, milestone))
     if problems:
         raise Refused.of(problems)
     return Result(

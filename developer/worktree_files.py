@@ -1,14 +1,14 @@
 """Changes files of the scratch worktree, and runs commands of planner.toml in it.
 
-Nothing outside the worktree is reached: paths are normal and relative, and no folder on the way
-is a link. Callers hold `lock.undisturbed`, since verify breaks files on purpose.
+Nothing outside the worktree is reached, whatever changes in it meanwhile: paths are normal and
+relative, and each folder on the way is opened as one that is no link. Callers hold
+`lock.undisturbed`, since verify breaks files on purpose.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
-import shutil
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from developer.verify.prepare import check_confirmed, runner_for, set_up
 from shared.config import named_commands
 from shared.git.worktree import set_executable
+from state.beneath import Beneath
 from state.errors import Refused
 from state.validator import path_problem
 
@@ -42,21 +43,23 @@ class Ran:
 
 def tree_rm(tree: Worktree, path: str) -> str:
     """Remove a file, link or whole folder from the scratch worktree; return what was done."""
-    target = _existing(tree, path)
-    if stat.S_ISDIR(os.lstat(target).st_mode):
-        shutil.rmtree(target)
-    else:
-        os.unlink(target)
-    _prune(tree.path, path)
+    files = Beneath(tree.path)
+    _check_there(tree, files, path)
+    files.remove_all(path)
+    # Git does not track empty folders.
+    files.remove_empty(os.path.dirname(path))
     return f"removed {path}"
 
 
 def tree_mv(tree: Worktree, old: str, new: str) -> str:
     """Move a worktree file, link or folder, making parent folders; never replace another one."""
-    source, target = _existing(tree, old), _path_inside(tree.path, new)
+    files = Beneath(tree.path)
+    source = _check_there(tree, files, old)
+    _check_path(new)
+    target = files.status(new)
     # If names differ in case only, a file system may see one file in both.
     other_case = old.lower() == new.lower() and old != new
-    if os.path.lexists(target) and not (other_case and os.path.samefile(source, target)):
+    if target and not (other_case and os.path.samestat(source, target)):
         raise Refused(
             "conflict", new, "there is already a file or folder at this path", "choose a free path"
         )
@@ -64,13 +67,10 @@ def tree_mv(tree: Worktree, old: str, new: str) -> str:
         raise Refused(
             "invalid", new, f"lies inside {old}, the folder to move", "choose another path"
         )
-    try:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.rename(source, target)
-    except OSError as error:
-        text = f"{error.strerror}; nothing was moved"
-        raise Refused("refused", new, text, "choose a path that can be made") from None
-    _prune(tree.path, old)
+    if folder := os.path.dirname(new):
+        files.make_folders(folder)
+    files.move(old, new)
+    files.remove_empty(os.path.dirname(old))
     return f"moved {old} to {new}"
 
 
@@ -78,11 +78,10 @@ def tree_chmod(tree: Worktree, change: str, path: str) -> str:
     """Set (`+x`) or clear (`-x`) the executable bit of a file, on disk and in git's index."""
     if change not in {"+x", "-x"}:
         raise Refused("usage", change, "is not a change of the executable bit", "+x, -x")
-    target = _existing(tree, path)
-    if not stat.S_ISREG(os.lstat(target).st_mode):
+    if not stat.S_ISREG(_check_there(tree, Beneath(tree.path), path).st_mode):
         text = "is not a plain file; only plain files can be executable"
         raise Refused("invalid", path, text, "name a plain file")
-    set_executable(tree, [path], executable=change == "+x")
+    set_executable(tree, path, executable=change == "+x")
     return f"{path} is {'' if change == '+x' else 'not '}executable"
 
 
@@ -106,37 +105,20 @@ def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
     return Ran(ended.command, ended.code, ended.tail(), ended.log)
 
 
-def _path_inside(worktree: str, path: str) -> str:
-    """Return the absolute path of `path` in the worktree; Refused if it could lead outside."""
+def _check_path(path: str) -> None:
     if text := path_problem(path):
         raise Refused("invalid", path, text, "name a relative path of a file in the worktree")
-    parts = path.split("/")
-    for depth in range(1, len(parts)):
-        parent = "/".join(parts[:depth])
-        if os.path.islink(os.path.join(worktree, parent)):
-            text = f"{parent} is a symbolic link, so this path may lie outside the worktree"
-            raise Refused("refused", path, text, "use a path without symbolic links to folders")
-    return os.path.join(worktree, path)
 
 
-def _existing(tree: Worktree, path: str) -> str:
-    target = _path_inside(tree.path, path)
-    if not os.path.lexists(target):
-        near = difflib.get_close_matches(path, _names(tree), n=SHOWN_NAMES, cutoff=0.5)
-        allowed = ", ".join(near) or "name a path that is in the worktree"
-        raise Refused("not_found", path, "is not in the worktree", allowed)
-    return target
-
-
-def _names(tree: Worktree) -> list[str]:
-    listed = tree.git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    names = dict.fromkeys(name.decode("utf-8", "replace") for name in listed)
-    return [name for name in names if os.path.lexists(os.path.join(tree.path, name))]
-
-
-def _prune(worktree: str, path: str) -> None:
-    """Remove folders of the worktree that became empty, since git does not track empty ones."""
+def _check_there(tree: Worktree, files: Beneath, path: str) -> os.stat_result:
+    """Return what is at a path of the worktree; Refused if nothing is, with names like it."""
+    _check_path(path)
+    if found := files.status(path):
+        return found
+    names = (os.fsdecode(name) for name in tree.git.names("ls-files", "-z"))
     folder = os.path.dirname(path)
-    while folder and not os.listdir(os.path.join(worktree, folder)):
-        os.rmdir(os.path.join(worktree, folder))
-        folder = os.path.dirname(folder)
+    beside = files.names(folder) if folder else os.listdir(tree.path)
+    known = {*names, *(os.path.join(folder, name) for name in beside)}
+    near = difflib.get_close_matches(path, known, n=SHOWN_NAMES, cutoff=0.5)
+    allowed = ", ".join(filter(files.status, near)) or "name a path that is in the worktree"
+    raise Refused("not_found", path, "is not in the worktree", allowed)

@@ -23,6 +23,7 @@ from state.results import Operation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shared.named_files import Named
     from shared.run import State
     from state.models import Plan
 
@@ -149,15 +150,13 @@ def after_edits(
     return changed, applied
 
 
-def read_batch(path: str) -> tuple[list[object], str]:
+def read_batch(file: Named) -> tuple[list[object], str]:
     """Return the edits in a batch file, and the operation id computed from the file's bytes."""
-    data = read_bytes(path)
-    edits = parse_json(data, path)
+    edits = file.json()
     if not isinstance(edits, list):
-        raise Refused(
-            "invalid", path, "the file is not a JSON list of edits", 'write [{"op": "add", …}, …]'
-        )
-    return edits, sha256(data).hexdigest()[:16]
+        text = "the file is not a JSON list of edits"
+        raise Refused("invalid", file.path, text, 'write [{"op": "add", …}, …]')
+    return edits, sha256(file.data).hexdigest()[:16]
 
 
 def check_named(state: State, digest: str) -> Plan:

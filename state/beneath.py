@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A folder on the way may be one that cannot be listed.
+_WAY = _FOLDER | getattr(os, "O_PATH", 0)
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PIECE = 1 << 20
 
 _LINK = "is a symbolic link, and what has this name is read and written in the repository itself"
 _INSTEAD = "put a file or folder of its own in place of the link; then run the same command again"
@@ -42,6 +46,10 @@ class Beneath:
 
     def __init__(self, root: str) -> None:
         self.root = root
+
+    def status(self, path: str) -> os.stat_result | None:
+        """Return what is at a path, of a link at its end the link itself; None if nothing is."""
+        return self._at(path, lambda f, n: os.stat(n, dir_fd=f, follow_symlinks=False), None)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or folder."""
@@ -114,6 +122,10 @@ class Beneath:
 
         self._at(path, remove, None)
 
+    def unlink(self, path: str) -> None:
+        """Remove a file or a link itself, if it is there."""
+        self._at(path, lambda folder, name: os.unlink(name, dir_fd=folder), None)
+
     def rename(self, path: str, new: str) -> None:
         """Give a file another name in its folder."""
 
@@ -123,6 +135,80 @@ class Beneath:
             os.fsync(folder)
 
         self._at(path, rename)
+
+    def remove_all(self, path: str) -> None:
+        """Remove a file, a link itself, or a folder with all that is in it."""
+
+        def remove(folder: int, name: str) -> None:
+            if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+                os.unlink(name, dir_fd=folder)
+                return
+            import shutil  # slow to load, and no printed step removes folders
+
+            try:
+                shutil.rmtree(name, dir_fd=folder)
+            except OSError as error:
+                text = f"{error.strerror or error}; a part of the folder may be removed"
+                allowed = "make sure that nothing else writes there, then run the same again"
+                raise Refused("refused", path, text, allowed) from None
+
+        self._at(path, remove)
+
+    def remove_empty(self, path: str) -> None:
+        """Remove a folder, then those around it, as long as they are empty."""
+        names = self._names(path) if path else []
+        for depth in range(len(names), 0, -1):
+            try:
+                self._at(os.path.join(*names[:depth]), lambda f, n: os.rmdir(n, dir_fd=f))
+            except Refused:  # something is in it
+                return
+
+    def move(self, old: str, new: str) -> None:
+        """Give a file, a link itself or a folder another path, in folders that are there."""
+
+        def move(source: int, name: str) -> None:
+            def place(target: int, other: str) -> None:
+                os.rename(name, other, src_dir_fd=source, dst_dir_fd=target)
+
+            self._at(new, place)
+
+        self._at(old, move)
+
+    def set_executable(self, path: str, *, executable: bool) -> None:
+        """Let all who may read a file execute it too, or nobody."""
+
+        def change(folder: int, name: str) -> None:
+            opened = os.open(name, _FILE, dir_fd=folder)
+            try:
+                bits = os.fstat(opened).st_mode & 0o777
+                os.fchmod(opened, bits | (bits & 0o444) >> 2 if executable else bits & ~0o111)
+            finally:
+                os.close(opened)
+
+        self._at(path, change)
+
+    def copy(self, path: str, target: str) -> None:
+        """Copy a file, or a link itself, to a new path in a folder outside that is there.
+
+        Of the rights only whether its owner may execute it. What is neither is not copied.
+        """
+
+        def copy(folder: int, name: str) -> None:
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if stat.S_ISLNK(mode):
+                os.symlink(os.readlink(name, dir_fd=folder), target)
+            elif stat.S_ISREG(mode):
+                opened = os.open(name, _FILE, dir_fd=folder)
+                new = os.open(target, _NEW, 0o600 | mode & 0o100)
+                with open(opened, "rb", buffering=0) as old, open(new, "wb") as copied:
+                    while piece := old.read(_PIECE):
+                        copied.write(piece)
+
+        self._at(path, copy, None)
+
+    def take(self, source: str, path: str) -> None:
+        """Move a file, or a link itself, from outside to a path in a folder that is there."""
+        self._at(path, lambda folder, name: os.replace(source, name, dst_dir_fd=folder))
 
     def make_folders(self, path: str) -> None:
         """Make a folder, and those around it, unless they are there."""
@@ -158,11 +244,11 @@ class Beneath:
         *folders, name = self._names(path)
         opened, at = -1, self.root
         try:
-            opened = os.open(self.root, _FOLDER & ~os.O_NOFOLLOW)
-            for folder in folders:
+            opened = os.open(self.root, (_WAY if folders else _FOLDER) & ~os.O_NOFOLLOW)
+            for left, folder in enumerate(folders, 1 - len(folders)):
                 at = os.path.join(at, folder)
                 _status(opened, folder)
-                inner = os.open(folder, _FOLDER, dir_fd=opened)
+                inner = os.open(folder, _WAY if left else _FOLDER, dir_fd=opened)
                 os.close(opened)
                 opened = inner
             at = os.path.join(at, name)

@@ -21,10 +21,9 @@ from cli.main import main
 from orchestrator.plan.finish import finish_phase
 from orchestrator.plan.gate import decide_gate, take_gate
 from quality_reviewer.answers import store_answers
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.resources import ROOT, launcher
 from shared.run import open_state
-from state.files import read_json
 from tests.prepared import kept
 from tests.printed_ways import faults_of
 
@@ -291,7 +290,7 @@ class Journey(Driven):
         elif words[1] == "gate":
             decide_gate(state, phase, given["--verdict"], "")
         else:
-            rows = read_json(find_answer(self.state_dir, file))
+            rows = read_answer(self.state_dir, file).json()
             store_answers(state, phase, rows, group=given.get("--group"), who=role or "host")
             take_gate(state, phase, role or "host")
         answer = self.planner("step", open_state(self.state_dir, "/").run.workflow)

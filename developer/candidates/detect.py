@@ -22,11 +22,10 @@ from shared.candidates import (
     write_chosen,
     write_found,
 )
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.place.level import level
 from shared.tree_runs import proving
 from state.errors import Refused
-from state.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,8 +65,8 @@ def choose(state: State, numbers: Sequence[int], path: str | None) -> None:
     They take the place of what was chosen before. Refused for a number that no candidate has.
     The caller holds the run's lock.
     """
-    file = find_answer(state.state_dir, path) if path else ""
-    commands = commands_in(read_text(file), file) if file else []
+    file = read_answer(state.state_dir, path) if path else None
+    commands = commands_in(file.text(), file.path) if file else []
     known = [command for command, _ in read_found(state.state_dir).candidates]
     wrong = [number for number in numbers if not 1 <= number <= len(known)]
     if wrong:

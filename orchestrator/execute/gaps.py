@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.executor import WORKFLOW
 from shared.drift import check_run
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.plan_file import open_plan
 from shared.qr.types import FAIL, SHOULD, Item, LoopState, item_id, rows_of
 from state import store
 from state.errors import Problem, Refused, value_text
-from state.files import read_json
 from state.milestones import untouched
 from state.results import OpenItem
 
@@ -26,7 +25,7 @@ VERDICTS = (COVERED, "partly", "missing")
 
 def judge_gaps(state: State, path: str, who: str) -> None:
     """Store a verdict on each gap; all covered, they are shown for approval, else agents go on."""
-    answers = read_json(find_answer(state.state_dir, path))
+    answers = read_answer(state.state_dir, path).json()
     with state.lock("exec reconcile"):
         state.reload()
         last = max(WORKFLOW.steps)

@@ -23,7 +23,7 @@ from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.execution.holder import hold
 from shared.execution.progress import View
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.plan_file import check_going, open_plan
 from shared.resources import answer_path, answer_word, milestone_worktree_path
 from state import store
@@ -32,7 +32,6 @@ from state.clock import moment
 from state.edits import apply_edits
 from state.errors import Problem, Refused
 from state.execution import COMPLETED, IN_PROGRESS
-from state.files import parse_json, read_bytes
 from state.milestones import files_of
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def hand_in(state: State, attempt: Attempt, path: str, role: str | None) -> Fini
     A result that is malformed, late or for another milestone is Refused, and so is work that fails
     a check; it stays where it is. The host that works without agents goes on to what is next.
     """
-    result = read_result(find_answer(state.state_dir, path), attempt.milestone)
+    result = read_result(read_answer(state.state_dir, path), attempt.milestone)
     words = ("exec", "done", "--milestone", attempt.milestone, "--attempt", str(attempt.number))
     again, found = state.command(*words, "--file", path, role=role), []
     with state.lock("exec done"):
@@ -218,8 +217,8 @@ def _store(state: State, name: str, result: Result, who: str) -> None:
 
 def ask(state: State, attempt: Attempt, path: str) -> list[str]:
     """Let a milestone wait for answers of the user to its agent's questions (PL-9)."""
-    found = find_answer(state.state_dir, path)
-    questions = parse_json(read_bytes(found), found)
+    found = read_answer(state.state_dir, path)
+    questions = found.json()
     with state.lock("exec ask"):
         state.reload()
         _check_writing(state, "exec ask")
@@ -227,7 +226,7 @@ def ask(state: State, attempt: Attempt, path: str) -> list[str]:
         _milestone(plan, attempt.milestone)
         if late := _late(state, attempt):
             raise late
-        checkpoints = _as_checkpoints(plan, questions, found)
+        checkpoints = _as_checkpoints(plan, questions, found.path)
         with state.database:
             return Execution(state).ask(attempt.milestone, checkpoints)
 

@@ -30,7 +30,7 @@ from shared.mode import limits, sessions
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, check_only_here
 from shared.mode.where import database_path
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.user_config import limited, load_user_config
 from state import light
 from state.actors import HOST, UNPROVEN
@@ -97,7 +97,7 @@ def submit(found: Mode, file: str) -> None:
             "do the step that is due",
             found.state.command("step", "planner"),
         )
-    plan = light.parse_light(read_json(find_answer(found.home, file)))
+    plan = light.parse_light(read_answer(found.home, file).json())
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return

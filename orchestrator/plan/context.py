@@ -24,9 +24,8 @@ MOST_QUESTIONS = 3
 STEP = 2  # context-verify
 
 
-def set_context(state: State, file: str) -> None:
-    """Store `file` as context.json (the user's task), number its entries, end planning step 2."""
-    value = read_json(file)
+def set_context(state: State, value: object) -> None:
+    """Store context.json (the user's task), number its entries, end planning step 2."""
     with state.lock("context set"):
         plan = open_plan(state)
         state.reload()

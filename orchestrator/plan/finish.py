@@ -27,7 +27,7 @@ from quality_reviewer.scale import review_of
 from shared import resources
 from shared.drift import check_run
 from shared.execution.progress import View
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, Said, computed_verdict
@@ -129,8 +129,8 @@ def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> b
     planning = state.run.stage in READ_ONLY and state.run.status == "ACTIVE"
     if not (passed and planning and plan.frozen_at):
         return False
-    file = find_answer(state.state_dir, batch) if batch else state.plan_path
-    if os.stat(file).st_mtime_ns > os.stat(state.plan_path).st_mtime_ns:
+    written_at = os.stat(state.plan_path).st_mtime_ns
+    if batch and read_answer(state.state_dir, batch).changed_at > written_at:
         return False
     return phase == "plan-design" or capture_into(state, plan).plan == plan
 
@@ -143,7 +143,7 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
         choose(state, *choice)
     context = None
     if batch is not None:
-        edits, operation = read_batch(find_answer(state.state_dir, batch))
+        edits, operation = read_batch(read_answer(state.state_dir, batch))
         if phase == "plan-design":
             context = _context_of(state, edits)
         if context is not None:

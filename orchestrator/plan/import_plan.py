@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shared.named_files import read_named
 from shared.plan_file import open_plan
 from state import store
 from state.edits import finish, parsed
 from state.errors import Refused
-from state.files import read_json
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def import_plan(state: State, path: str) -> list[str]:
     """Copy the plan at `path` into the run's empty plan; return a note on each thing left out."""
-    data = store.check_version(read_json(path), path)
+    data = store.check_version(read_named(path).json(), path)
     with state.lock("plan import"):
         plan = open_plan(state)
         if plan.milestones or plan.planning_context.decision_log:

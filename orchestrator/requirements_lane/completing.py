@@ -25,14 +25,14 @@ from orchestrator.requirements_steps import run_of
 from orchestrator.submit.message import files_beside
 from shared import archive
 from shared.git.change import ends
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.requirements_record import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lane
 from shared.requirements_text import open_todos
 from shared.resources import ARCHIVE_FOLDER
 from shared.todo import also_committed, as_completed, refresh_todo
 from state.changes import plan_changes
 from state.errors import Refused
-from state.files import read_bytes, read_text
+from state.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,8 +159,8 @@ def _message(
     """Return the commit message: from the file that was named for it, else of the plan."""
     trailers = _trailers(facts, plan, _completed(facts) if names is None else names)
     if answers.message is not None:
-        path = find_answer(state.state_dir, answers.message)
-        return check_message(read_text(path), path, trailers)
+        file = read_answer(state.state_dir, answers.message)
+        return check_message(file.text(), file.path, trailers)
     if plan is None:
         text = "the commit needs a message"
         here = state.command("step", WORKFLOW)

@@ -14,13 +14,13 @@ from orchestrator.requirements_steps import run_of
 from orchestrator.run.choices import Choices
 from orchestrator.run.start import Started, join, start_run
 from shared.git.repository import check_startable, head
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.requirements_record import IN_WORK, NEW, TODO, write_lane
 from shared.requirements_text import decode_requirements, requirements_in
 from shared.resources import lane_path
 from shared.todo import refresh_todo
 from state.errors import Refused
-from state.files import read_text, write_json
+from state.files import write_json
 
 if TYPE_CHECKING:
     from orchestrator.requirements_lane.transition import Operation
@@ -84,8 +84,8 @@ def _summary(state: State, file: str | None) -> list[str]:
         text = "the history needs a summary of the requirements"
         retry = state.command("step", "requirements")
         raise Refused("usage", "--summary", text, "name the file that the step tells", retry)
-    path = find_answer(state.state_dir, file)
-    return history.check_summary(read_text(path), path)
+    found = read_answer(state.state_dir, file)
+    return history.check_summary(found.text(), found.path)
 
 
 def _start(state: State, facts: Lane) -> Started:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.strategy import after, number_of
 from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move, store
 from orchestrator.strategy_route.shape import Shape, read_answer
-from shared.named_files import find_answer
+from shared import named_files
 from shared.strategy_record import DONE, FAILED, GOAL_STATUSES, PASS
 from shared.strategy_record import FAIL as NOT_PASSED
 from state.clock import now
 from state.errors import Refused
-from state.files import read_text
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -206,7 +205,7 @@ def add_words(state_dir: str | None, file: str) -> State:
 
 
 def _text_of(state: State, file: str) -> str:
-    text = read_text(find_answer(state.state_dir, file)).strip()
+    text = named_files.read_answer(state.state_dir, file).text().strip()
     if not text:
         raise Refused("invalid", file, "the file is empty", "write the text into it")
     if len(text) > MOST_ANSWER:

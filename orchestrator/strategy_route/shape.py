@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
-from shared.named_files import find_answer
+from shared import named_files
 from state.errors import Problem, Refused, kind_of_value, value_text
-from state.files import read_json
 from state.validator import check_value
 
 if TYPE_CHECKING:
@@ -94,9 +92,8 @@ def size_of(value: object) -> int:
 
 def read_answer(state_dir: str, path: str) -> Any:  # noqa: ANN401 – any JSON value
     """Return the JSON value of a file among the answers; Refused if it is too large or not JSON."""
-    found = find_answer(state_dir, path)
-    size = os.stat(found).st_size
-    if size > MOST_BYTES:
-        text = f"the file has {size} bytes; at most {MOST_BYTES} are read"
+    found = named_files.read_answer(state_dir, path)
+    if len(found.data) > MOST_BYTES:
+        text = f"the file has {len(found.data)} bytes; at most {MOST_BYTES} are read"
         raise Refused("invalid", path, text, "write a shorter one")
-    return read_json(found)
+    return found.json()

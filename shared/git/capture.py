@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes
+from shared.git.copies import lay
 from shared.git.few_paths import rebuild
 from shared.git.files import refusing
 from shared.git.large import MEBIBYTE, MOST_MB
@@ -25,6 +26,7 @@ from shared.git.settle import (
 from shared.git.stage import covered, is_utf8, stage_all
 from shared.git.stand_in import run_in_worktree, take_over
 from shared.git.worktree import clear_stale_locks, open_worktree
+from state.beneath import Beneath
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -223,13 +225,12 @@ def _put_back(work: _Work, paths: Sequence[str]) -> None:
     work.git.run("read-tree", "--reset", work.base)
     rows = work.git.names("ls-tree", "-r", "-z", "--name-only", work.base)
     at_base = set(rows)
-    names = [os.fsencode(path) for path in paths]
-    for name in names:
-        path_on_disk = os.path.join(os.fsencode(work.tree.path), name)
-        if name not in at_base and os.path.lexists(path_on_disk):
-            os.unlink(path_on_disk)
-    stdin = b"".join(name + b"\0" for name in names if name in at_base)
-    work.git.run("checkout-index", "-f", "-z", "--stdin", stdin=stdin)
+    files = Beneath(work.tree.path)
+    for path in paths:
+        if os.fsencode(path) not in at_base:
+            files.unlink(path)
+            files.remove_empty(os.path.dirname(path))
+    lay(work.git, [path for path in paths if os.fsencode(path) in at_base])
 
 
 def _check_names(found: Scan) -> None:
@@ -255,7 +256,7 @@ def _check_change(work: _Work, change: FileChange) -> list[Problem]:
         problems.append(
             Problem("refused", at, "is a separate git repository", "move it out of the worktree")
         )
-    if change.mode == LINK and _leaves(work, at):
+    if change.mode == LINK and change.after and _leaves(work, at, change.after):
         text = "is a symbolic link that leads out of the repository"
         problems.append(
             Problem("refused", at, text, "point the link to a relative path inside the repository")
@@ -263,13 +264,9 @@ def _check_change(work: _Work, change: FileChange) -> list[Problem]:
     return problems
 
 
-def _leaves(work: _Work, path: str) -> bool:
-    path_on_disk = os.path.join(work.tree.path, path)
-    if os.path.islink(path_on_disk):
-        target = os.readlink(path_on_disk)
-    else:  # core.symlinks=false: the link is a file with the target in it
-        with open(path_on_disk, "rb") as file:
-            target = os.fsdecode(file.read())
+def _leaves(work: _Work, path: str, blob: str) -> bool:
+    """Return whether a link, whose target is the blob's content, leads out of the repository."""
+    target = os.fsdecode(work.git.run("cat-file", "blob", blob))
     if os.path.isabs(target):
         return True
     depth = path.count("/")

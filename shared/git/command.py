@@ -147,6 +147,10 @@ class Git:
         env = {**self.env, **env}
         return Git(self.git_dir, self.root, env=env, config=given, known=self.known)
 
+    def in_tree(self, root: str) -> Git:
+        """Return a copy of this Git with another working tree."""
+        return Git(self.git_dir, root, env=self.env, config=self.config, known=self.known)
+
     def as_set_up(self) -> Git:
         """Return a copy of this Git with only the user's settings, so that the user's hooks run."""
         return Git(self.git_dir, self.root, env=self.env, config=None, known=self.known)

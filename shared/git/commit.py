@@ -241,5 +241,6 @@ def _write_extra(files: Beneath, path: str, data: bytes | None) -> None:
     if data is None:
         files.remove(path)
         return
-    files.make_folders(os.path.dirname(path))
+    if folder := os.path.dirname(path):
+        files.make_folders(folder)
     files.write(path, data, 0o644)

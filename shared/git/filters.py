@@ -34,6 +34,13 @@ def drivers(git: Git) -> dict[str, str]:
     return {key: value for key, value in git.settings().items() if key.startswith("filter.")}
 
 
+def switched_off(git: Git) -> list[str]:
+    """Return the git settings with which no filter runs and files count as they are on disk."""
+    names = {key.removeprefix("filter.").rpartition(".")[0] for key in drivers(git)}
+    off = ("clean=", "smudge=", "process=", "required=false")
+    return [f"filter.{driver}.{setting}" for driver in sorted(names) for setting in off]
+
+
 def confined(git: Git, worktree: str, repository: str) -> list[str]:
     """Return the git settings with which no filter runs outside of the place in `worktree`.
 
@@ -81,12 +88,14 @@ def _confined(key: str, text: str, worktree: str, repository: str) -> str:
     program = keeper and _outside(keeper[1], worktree)
     if keeper and program:
         return shlex.quote(program) + keeper[2]
+    # Git may be lent copies of files; a filter's own programs lie in the real worktree.
+    there = f"cd {shlex.quote(worktree)} && exec "
     words = [sys.executable, "-I", "-S", PROGRAM, repository]
     if key.endswith(".process"):
-        return shlex.join([*words, text])
+        return there + shlex.join([*words, text])
     # Git puts the file's path, quoted, in place of %f, and % in place of %%.
     text = re.sub("%%|%f", lambda found: '"$1"' if found[0] == "%f" else found[0], text)
-    return f"{shlex.join(words).replace('%', '%%')} {shlex.quote(text)} %f"
+    return f"{(there + shlex.join(words)).replace('%', '%%')} {shlex.quote(text)} %f"
 
 
 def _outside(name: str, worktree: str) -> str | None:

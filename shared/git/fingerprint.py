@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.clients import known
 from shared.git.change import GITLINK
 from shared.git.files import refusing
-from shared.git.filters import drivers
+from shared.git.filters import switched_off
 from shared.git.own_files import own_files
 from shared.git.repository import PLANNER, find_repository
 from shared.git.scratch import scratch, sweep
@@ -253,12 +253,7 @@ def _copied(source: str, target: str) -> bool:
 
 def _unfiltered(repo: Repository, index: str) -> Git:
     """Return a Git on a private index, with every configured content filter switched off."""
-    settings = [*_STRICT]
-    names = {key.removeprefix("filter.").rpartition(".")[0] for key in drivers(repo.git)}
-    for driver in sorted(names):
-        off = ("clean=", "smudge=", "process=", "required=false")
-        settings += [f"filter.{driver}.{setting}" for setting in off]
-    return repo.git.having(*settings).on_index(index)
+    return repo.git.having(*_STRICT, *switched_off(repo.git)).on_index(index)
 
 
 def _distrust(git: Git, staged: list[bytes]) -> None:

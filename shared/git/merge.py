@@ -6,11 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import ends, index_lines, listed
+from shared.git.copies import lay
 from shared.git.few_paths import folders_of
-from shared.git.files import refusing, remove_tree
+from shared.git.files import refusing
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import stage_all
 from shared.git.worktree import clear_stale_locks, open_worktree
+from state.beneath import Beneath
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -43,9 +45,11 @@ def merge_changes(
         return conflicts
     left = {path: end.after for path, end in wanted.items()}
     tree.git.run("update-index", "-z", "--index-info", stdin=index_lines(left, repo.zero))
+    files = Beneath(tree.path)
     for path in (path for path, entry in left.items() if entry is None):
-        _remove(tree.path, path)
-    _write(tree, [path for path, entry in left.items() if entry is not None])
+        files.unlink(path)
+        files.remove_empty(os.path.dirname(path))
+    lay(tree.git, [path for path, entry in left.items() if entry is not None])
     return []
 
 
@@ -53,22 +57,6 @@ def _is_in_the_way(worktree: str, folder: str) -> bool:
     """Tell if a file or a link has a folder's name; a link could lead out of the worktree."""
     place = os.path.join(worktree, folder)
     return os.path.islink(place) or os.path.isfile(place)
-
-
-def _write(tree: Worktree, paths: Sequence[str]) -> None:
-    """Write files of the index into the worktree, each whole or not at all, whatever ends it.
-
-    Half a file would be in conflict when the command is repeated.
-    """
-    beside = f"{tree.path}.incoming"
-    remove_tree(beside)
-    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    tree.git.run("checkout-index", "-z", "--stdin", f"--prefix={beside}/", stdin=names)
-    for path in paths:
-        place = os.path.join(tree.path, path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        os.replace(os.path.join(beside, path), place)
-    remove_tree(beside)
 
 
 @refusing()
@@ -95,16 +83,3 @@ def _stage(repo: Repository, tree: Worktree, leave_out: Iterable[str]) -> tuple[
     left = tuple(name.rstrip("/").encode() for name in leave_out)
     at = tree.git.text("rev-parse", f"{base}^{{tree}}")
     return base, stage_all(tree.git, tree.index_file, at, repo.zero, left)[1]
-
-
-def _remove(worktree: str, path: str) -> None:
-    """Remove a file, and the folders that are empty without it."""
-    place = os.path.join(worktree, path)
-    if os.path.lexists(place):
-        os.unlink(place)
-    folder = os.path.dirname(path)
-    while folder and os.path.isdir(there := os.path.join(worktree, folder)):
-        if os.listdir(there):
-            return
-        os.rmdir(there)
-        folder = os.path.dirname(folder)

@@ -9,8 +9,10 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, Entry
+from shared.git.copies import copied
 from shared.git.environments import without_environments
 from shared.git.few_paths import folders_of, replace_at
+from shared.git.filters import switched_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -126,7 +128,7 @@ def stage_all(
     except nested repositories and those at or below `leave_out`. The tree is that of the index.
     """
     without_bits = not git.is_on("core.fileMode", default=True)
-    bits = _modes(git) if without_bits else {}
+    bits = _entries(git) if without_bits else {}
     left = tuple(leave_out)
     names = scan(git)
     rows = _start_from(git, index, tree, left, names, anew=without_bits)
@@ -134,9 +136,14 @@ def stage_all(
     changed = {name for name in names.changed if not covered(name, left)}
     untracked = {name for name in names.untracked if not covered(name, left)}
     plain = {name for name in untracked if not name.endswith(b"/")}
-    stage_names(git, changed & names.gone, (changed - names.gone) | plain)
+    present = (changed - names.gone) | plain
+    with copied(git, present) as lent:
+        stage_names(lent, changed & names.gone, present)
     if without_bits:
         _take_bits(git, bits)
+    if present:
+        # Git learns the times of the files whose copies it has read: those it need not read again.
+        git.having(*switched_off(git)).attempt("update-index", "-q", "--refresh")
     found = Scan(changed, changed & names.gone, untracked, names.listed)
     return found, staged_tree(git, tree, zero, None if changed or plain else rows)
 
@@ -200,17 +207,18 @@ def covered(name: bytes, folders: Iterable[bytes]) -> bool:
     return any(name == folder or name.startswith(folder + b"/") for folder in folders)
 
 
-def _modes(git: Git) -> dict[bytes, bytes]:
-    """Return the mode of every file in git's index."""
+def _entries(git: Git) -> dict[bytes, tuple[bytes, bytes]]:
+    """Return mode and blob of every file in git's index."""
     rows = (row.split(b"\t", 1) for row in git.names("ls-files", "-s", "-z"))
-    return {name: meta.split(b" ")[0] for meta, name in rows}
+    return {name: (meta[:6], meta.split(b" ")[1]) for meta, name in rows}
 
 
-def _take_bits(git: Git, modes: dict[bytes, bytes]) -> None:
-    for mode, sign in ((b"100755", "+x"), (b"100644", "-x")):
-        now = _modes(git)
-        files = {b"100644", b"100755"}
-        names = [n for n, m in now.items() if m in files and m != mode and modes.get(n) == mode]
-        if names:
-            stdin = b"".join(name + b"\0" for name in names)
-            git.run("update-index", f"--chmod={sign}", "-z", "--stdin", stdin=stdin)
+def _take_bits(git: Git, before: dict[bytes, tuple[bytes, bytes]]) -> None:
+    """Give the files in git's index the x bits that they had in it before."""
+    files, lines = {b"100644", b"100755"}, []
+    for name, (mode, blob) in _entries(git).items():
+        old = before.get(name, (b"",))[0]
+        if mode in files and old in files and old != mode:
+            lines.append(old + b" " + blob + b"\t" + name + b"\0")
+    if lines:
+        git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))

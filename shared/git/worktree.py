@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.files import refusing, remove_behind, remove_tree
 from shared.git.filters import confined
 from shared.git.git_file import read_git_file, repair_git_file
+from state.beneath import Beneath
 from state.errors import Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from shared.git.command import Git
     from shared.git.repository import Repository
 
@@ -319,12 +318,15 @@ def clear_stale_locks(admin: str) -> None:
 
 
 @refusing()
-def set_executable(tree: Worktree, paths: Sequence[str], *, executable: bool) -> None:
-    """Set or clear the executable bit of files in the worktree, on disk and in git's index."""
-    for path in paths:
-        file = os.path.join(tree.path, path)
-        bits = os.stat(file, follow_symlinks=False).st_mode & 0o777
-        os.chmod(file, bits | (bits & 0o444) >> 2 if executable else bits & ~0o111)
-    names = "".join(f"{path}\0" for path in paths).encode("utf-8")
-    sign = "+x" if executable else "-x"
-    tree.git.run("update-index", "--add", f"--chmod={sign}", "-z", "--stdin", stdin=names)
+def set_executable(tree: Worktree, path: str, *, executable: bool) -> None:
+    """Set or clear the executable bit of a file in the worktree.
+
+    Where the file system has no such bits, git's index holds it.
+    """
+    files, git = Beneath(tree.path), tree.git
+    files.set_executable(path, executable=executable)
+    if not git.is_on("core.fileMode", default=True):
+        # A capture takes only the bit from here, so the content needs no filter.
+        blob = git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=files.read(path))
+        entry = f"{'100755' if executable else '100644'} {blob}\t{path}\0".encode()
+        git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=entry)

@@ -12,7 +12,8 @@ from shared.resources import (
     superseded_plan_path,
 )
 from state import store
-from state.files import read_json, read_text
+from state.beneath import Beneath
+from state.files import read_json
 from state.modes import MODES
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def modes_of(ctx: Context) -> str:
 def notes_for(ctx: Context) -> str:
     """Return the notes that an earlier agent of this step's role left for the next, or ''."""
     path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
-    return read_text(path) if os.path.exists(path) else ""
+    notes = Beneath(ctx.state.state_dir).read(path)
+    return notes.decode("utf-8", "replace") if notes else ""
 
 
 def earlier_plans(ctx: Context) -> str:

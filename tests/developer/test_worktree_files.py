@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from shared.config import Config
 from shared.git.repository import find_repository
 from shared.git.worktree import Worktree, make_worktree, open_worktree
 from state.errors import Refused
+from tests.flips import flipping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +77,7 @@ def test_a_move_replaces_nothing(worktree: Path) -> None:
     assert (worktree / "run.sh").read_text() == "true\n"
     with pytest.raises(Refused, match="lies inside src"):
         tree_mv(opened(worktree), "src", "src/deep/src")
-    with pytest.raises(Refused, match="nothing was moved"):
+    with pytest.raises(Refused, match="nothing was changed"):
         tree_mv(opened(worktree), "src/app.py", "run.sh/app.py")
 
 
@@ -103,6 +105,35 @@ def test_nothing_outside_the_worktree_is_touched(
         act(opened(worktree), path)
     assert sorted(os.listdir(worktree)) == before
     assert (worktree.parent.parent / "outside" / "kept").read_text() == "kept"
+
+
+@pytest.mark.requirement("PP-9")
+def test_a_folder_that_becomes_a_link_at_any_moment_leads_nowhere(worktree: Path) -> None:
+    victim, tree = worktree.parent.parent / "outside" / "kept", opened(worktree)
+    other = victim.with_name("moved")
+    acts: list[Callable[[], str]] = [
+        lambda: tree_rm(tree, "src/kept"),
+        lambda: tree_mv(tree, "run.sh", "src/moved"),
+        lambda: tree_mv(tree, "src/kept", "moved"),
+        lambda: tree_chmod(tree, "+x", "src/kept"),
+    ]
+    real = os.open(worktree / "src", os.O_RDONLY)
+    done = [0] * len(acts)
+    with flipping(worktree / "src", victim.parent) as numbers:
+        for number in numbers:
+            os.close(os.open("kept", os.O_WRONLY | os.O_CREAT, 0o644, dir_fd=real))
+            for folder, name in ((None, worktree / "moved"), (real, "moved")):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
+            (worktree / "run.sh").touch()
+            with contextlib.suppress(Refused):
+                acts[number % len(acts)]()
+                done[number % len(acts)] += 1
+            assert victim.read_text() == "kept"
+            assert not victim.stat().st_mode & 0o111
+            assert not other.exists()
+    os.close(real)
+    assert all(done)
 
 
 def test_a_name_that_is_not_there_is_answered_with_names_like_it(worktree: Path) -> None:

@@ -28,6 +28,17 @@ CALLS: dict[str, Callable[[Beneath, str], object]] = {
     "sweep": Beneath.sweep,
 }
 
+# What takes a link at the path's end for what it is, and follows none on the way.
+TAKING_LINKS: dict[str, Callable[[Beneath, str], object]] = {
+    "status": Beneath.status,
+    "remove_all": Beneath.remove_all,
+    "unlink": Beneath.unlink,
+    "copy": lambda files, path: files.copy(path, f"{files.root}/../copied"),
+    "take": lambda files, path: files.take(f"{files.root}/../outside/f", path),
+    "move": lambda files, path: files.move(path, "moved"),
+    "move to": lambda files, path: files.move("a/b/f", path),
+}
+
 
 @pytest.fixture
 def files(tmp_path: Path) -> Beneath:
@@ -66,6 +77,48 @@ def test_a_link_at_a_path_or_on_the_way_is_refused_by_its_own_name(
         assert caught.value.problems[0].at == os.path.join(files.root, link)
         assert caught.value.problems[0].allowed
     assert tree_of(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", TAKING_LINKS)
+@pytest.mark.parametrize("path", ["to_folder/f", "a/out/f", "a/out/new/f"])
+def test_a_link_on_the_way_is_refused_where_one_at_the_end_is_taken_for_itself(
+    files: Beneath, tmp_path: Path, name: str, path: str
+) -> None:
+    before = tree_of(tmp_path)
+    with pytest.raises(Refused, match="is a symbolic link"):
+        TAKING_LINKS[name](files, path)
+    assert tree_of(tmp_path) == before
+
+
+def test_links_and_whole_folders_are_moved_and_removed(files: Beneath, tmp_path: Path) -> None:
+    files.move("a/out", "a/b/out")
+    assert files.names("a/b") == ["f", "out"]
+    files.set_executable("a/b/f", executable=True)
+    assert os.access(tmp_path / "root" / "a" / "b" / "f", os.X_OK)
+    files.remove_all("to_folder")
+    files.remove_all("a/b")
+    files.remove_empty("a")
+    assert not files.exists("a")
+    with pytest.raises(Refused, match="Too many levels"):
+        files.set_executable("to_file", executable=True)
+    assert (tmp_path / "outside" / "f").read_bytes() == b"theirs"
+
+
+def test_a_folder_in_which_others_write_while_it_is_removed_is_named(
+    files: Beneath, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = os.rmdir
+
+    def write_first(*given: object, **named: object) -> None:
+        (tmp_path / "root" / "a" / "b" / "new").touch()
+        remove(*given, **named)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rmdir", write_first)
+        with pytest.raises(Refused, match="not empty; a part of the folder may be removed"):
+            files.remove_all("a/b")
+    files.remove_all("a/b")
+    assert files.names("a") == ["out"]
 
 
 @pytest.mark.parametrize("name", CALLS)

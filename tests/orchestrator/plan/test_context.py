@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -71,6 +72,17 @@ def test_a_question_goes_to_the_user_and_its_answer_to_the_agent_started_anew(
             "CP-002 Which file? → Neither: put it into a new one.",
         ]
         assert block.data("notes of an agent before you") == "f has two callers & one <test>."
+
+
+@pytest.mark.requirement("PP-9")
+def test_notes_that_are_a_link_are_not_shown(designing: Journey, tmp_path: Path) -> None:
+    secret = tmp_path / "id_rsa"
+    secret.write_text("a key", encoding="utf-8")
+    Path(designing.state_dir, "answers", "notes-architect.md").symlink_to(secret)
+    answer = designing.follow(designing.last.runs()[0])
+    answer = designing.planner(*words_of(answer.next("done"))) if answer.code == 0 else answer
+    assert (answer.code, "is a symbolic link" in answer.text) == (1, True), answer.text
+    assert "a key" not in answer.text
 
 
 @pytest.mark.requirement("PL-9")

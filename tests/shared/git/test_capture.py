@@ -407,11 +407,11 @@ def project_tree(project: Project) -> str:
 def test_an_x_bit_is_captured_also_where_the_file_system_has_none(project: Project) -> None:
     project.git("config", "core.fileMode", "false")
     worktree = project.begin()
-    set_executable(open_worktree(project.repo, str(worktree)), ["run.sh"], executable=True)
+    set_executable(open_worktree(project.repo, str(worktree)), "run.sh", executable=True)
     for _ in range(2):
         (change,) = project.capture().changes
         assert (change.file, change.old_mode, change.mode) == ("run.sh", "100644", "100755")
-    set_executable(open_worktree(project.repo, str(worktree)), ["run.sh"], executable=False)
+    set_executable(open_worktree(project.repo, str(worktree)), "run.sh", executable=False)
     assert project.capture().changes == []
 
 

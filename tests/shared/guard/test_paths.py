@@ -16,7 +16,7 @@ from shared.guard.denial import Denied
 from shared.guard.places import check_ours
 from shared.known_secrets import SecretPlaces, is_secret_name
 from shared.mode import sessions
-from shared.named_files import find_answer
+from shared.named_files import read_answer
 from shared.paths import folded, readings
 from state.errors import Refused
 from tests.generated_clients import names
@@ -168,7 +168,7 @@ def test_our_own_commands_refuse_a_path_of_two_readings(journey: Journey) -> Non
     away.symlink_to(f"{state_dir}/answers")
     Path(state_dir, "answers", "x.md").write_text("x")
     with pytest.raises(Refused, match="in two ways"):
-        find_answer(state_dir, f"{away}/../answers/x.md")
+        read_answer(state_dir, f"{away}/../answers/x.md")
     for words in (("status",), ("start", "Other")):
         answer = call(journey.repository.path, *words, "--state-dir", f"{away}/../new")
         assert (answer.code, "in two ways" in answer.text) == (1, True), words
