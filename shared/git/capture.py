@@ -266,7 +266,7 @@ def _check_change(work: _Work, change: FileChange) -> list[Problem]:
 
 def _leaves(work: _Work, path: str, blob: str) -> bool:
     """Return whether a link, whose target is the blob's content, leads out of the repository."""
-    target = os.fsdecode(work.git.run("cat-file", "blob", blob))
+    target = os.fsdecode(work.git.lasting("cat-file", "blob", blob, of=[blob]))
     if os.path.isabs(target):
         return True
     depth = path.count("/")
