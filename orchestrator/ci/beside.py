@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shared.resources import PLANNING_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from shared.approval import Approval
     from shared.git.history import Made
@@ -17,11 +17,13 @@ _OF_APPROVERS = ("allowed_signers", "allowed_passkeys")
 _PLAIN = "100644"
 
 
-def beside_plan(made: Made, approvals: Iterable[tuple[Approval, bool]], signers: str) -> set[str]:
+def beside_plan(
+    made: Made, approvals: Iterable[tuple[Approval, bool]], signers: Collection[str]
+) -> set[str]:
     """Return the changed paths that the approvals let stand beside a plan.
 
-    With each approval comes whether its signature counts; `signers` is the project's own list of
-    who may sign. They are plain files of a planning
+    With each approval comes whether its signature counts; `signers` are the project's own lists
+    of who may sign. They are plain files of a planning
     folder: that at the root, or one below that is signed. Whatever else somebody has agreed to
     commit is approved by no digest, so that a commit with it was edited afterwards.
     """
@@ -29,7 +31,7 @@ def beside_plan(made: Made, approvals: Iterable[tuple[Approval, bool]], signers:
         path
         for path, end in made.changed.items()
         for approval, is_signed in approvals
-        if approval.lets_stand(path) and _is_of_planning(path, is_signed) and path != signers
+        if approval.lets_stand(path) and _is_of_planning(path, is_signed) and path not in signers
         if end.after is None or end.after.mode == _PLAIN
     }
 

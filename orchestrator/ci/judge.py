@@ -114,7 +114,7 @@ class Judge:
     def _compared(self, made: Made, said: Said, known: Sequence[Known]) -> Verdict:
         """Return the verdict on a commit whose plans are here and sound."""
         pairs = [(plan.place, plan.digest, plan.approval) for plan in known]
-        asked = self.asked._replace(target=self._target(made))
+        asked = self.asked._replace(parent=_parent(made))
         approvals = judge_approvals(self.repository, pairs, asked)
         changes: list[Sequence[Change]] = [plan.changes for plan in known]
         if said.is_reverse:
@@ -123,7 +123,7 @@ class Judge:
         found = compare(self.repository, self.vault, made, changes, beside)
         is_other = not said.is_reverse and _is_another_tree(made, known, approvals)
         additional = {*found.additional, *(beside if is_other else ())}
-        back = self._taking_back(made) if said.is_reverse else []
+        back = self._taking_back(made, known) if said.is_reverse else []
         word = EDITED if is_other else _word(made, said, known, found)
         return Verdict(
             made.commit, made.stored.subject, word if approvals.standing else NOT_APPROVED,
@@ -136,25 +136,29 @@ class Judge:
     def _beside(self, made: Made, known: Sequence[Known], *, is_signed: bool) -> set[str]:
         """Return what the commit may hold beside the plan: copies of it, files of planning."""
         approvals = [(plan.approval, is_signed) for plan in known if plan.approval]
-        signers = self._config(made).allowed_signers
+        signers = {config.allowed_signers for config in self._configs(made, known)}
         ours = self.plans.copies(made, [plan.digest for plan in known])
         return ours | beside_plan(made, approvals, signers)
 
-    def _target(self, made: Made) -> str:
-        """Return what says who may sign: the target; where none is named, the commit's parent."""
-        return self.asked.target or (*made.stored.parents, made.before)[0]
+    def _configs(self, made: Made, known: Sequence[Known]) -> list[Config]:
+        """Return the settings that count: the target's, or the parent's and those of the bases."""
+        bases = [plan.base for plan in known if self.reader.head(plan.base).kind == "commit"]
+        places = [self.asked.target] if self.asked.target else [_parent(made), *bases]
+        return [load_config(self.repository.git, at) for at in dict.fromkeys(places)]
 
-    def _config(self, made: Made) -> Config:
-        return load_config(self.repository.git, self._target(made))
-
-    def _taking_back(self, made: Made) -> list[Problem]:
+    def _taking_back(self, made: Made, known: Sequence[Known]) -> list[Problem]:
         """Return a problem for a revert where each change needs an approval of its own."""
-        if self._config(made).require != PROVEN_ONLY:
+        if all(config.require != PROVEN_ONLY for config in self._configs(made, known)):
             return []
         text = "takes a plan back without an approval of its own, and [approval] require is "
         text += f"{PROVEN_ONLY} where who may sign is read"
         way = "a plan of its own that takes the change back, approved as any other"
         return [Problem("refused", made.commit, text, way)]
+
+
+def _parent(made: Made) -> str:
+    """Return the first parent of a commit, git's empty tree where it has none."""
+    return (*made.stored.parents, made.before)[0]
 
 
 def _verdict(

@@ -155,7 +155,10 @@ def _check_commit(
     digest = plan.digest or ""
     copies = Plans(repository, reader).copies(made, [digest])
     given, _ = recorded(file, digest, repository.root)
-    signers = load_config(repository.git, commit).allowed_signers
+    # The judged commit alone does not say which file the list of signers is.
+    signers = {
+        load_config(repository.git, at).allowed_signers for at in (commit, *made.stored.parents)
+    }
     beside = beside_plan(made, [(given, False)] if given else [], signers)
     allowed: Extra = {path: Staged(made.changed[path].after) for path in copies | beside}
     problems = check_commit(repository, commit, plan_changes(plan), allowed)

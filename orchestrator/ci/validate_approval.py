@@ -46,7 +46,10 @@ class Asked(NamedTuple):
     repository: str
     digests: Collection[str] = ()
     commit: str | None = None
+    # What alone says who may sign, and what has to be proven.
     target: str | None = None
+    # Of the commit that is judged: without a target it has to say the same as the plan's base.
+    parent: str | None = None
 
 
 def judge(file: str, asked: Asked) -> Judged:
@@ -73,7 +76,8 @@ def judge_approval(repository: Repository, found: Approval, file: str, asked: As
             if found.word != channel:
                 said = f"it says {label(found.word)}, and its signature proves {label(channel)}"
                 problems.append(Problem("invalid", f"{file} word", said, channel))
-    problems += _demand(file, channel, repository, asked.target or found.base)
+    for at in _who_says(found, asked):
+        problems += _demand(file, channel, repository, at)
     return Judged(file, channel, text, problems)
 
 
@@ -127,11 +131,21 @@ def _tree(file: str, found: Approval, repository: Repository, commit: str) -> li
     return [Problem("invalid", f"{file} tree", text)]
 
 
+def _who_says(found: Approval, asked: Asked) -> list[str]:
+    """Return the commits that say who may sign; each of them has to.
+
+    Without a target the judged could bring the parent, or name the base.
+    """
+    if asked.target:
+        return [asked.target]
+    return list(dict.fromkeys((found.base, asked.parent or found.base)))
+
+
 def _signature(found: Approval, repository: Repository, asked: Asked) -> tuple[str, str]:
-    at = asked.target or found.base
-    signers = approval.allowed_signers(repository.git, _known(repository, at))
-    channel, who = approval.signed_by(found, signers)
-    listed = " and ".join(signers.places)
+    commits = [_known(repository, at) for at in _who_says(found, asked)]
+    lists = [approval.allowed_signers(repository.git, commit) for commit in commits]
+    channel, who = [approval.signed_by(found, signers) for signers in lists][0]
+    listed = " and ".join(dict.fromkeys(place for one in lists for place in one.places))
     text = f"{label(channel)}, by {who}, whom {listed} allows to sign"
     if asked.target is None:
         text += "; that base is named by the approval itself, so name your branch by --target"

@@ -110,13 +110,23 @@ def test_who_may_sign_is_said_by_the_target_alone(forger: Forger) -> None:
     ambiguous = forger.validate("--range", f"{forger.base}..HEAD", "--target", "target")
     assert (ambiguous.code, ambiguous.problems[0][0]) == (1, "conflict")
     assert "refs/heads/target" in ambiguous.text
-    # A single commit, without a target: what was there before it.
+    # A single commit, without a target: its parent, and the base of the plan as well.
     assert forger.validate("--commit", forger.commit).code == 0
     forger.repository.commit({SIGNERS: eve.line(ANN), "planner.toml": PROVEN}, "Strict")
     forger.repository.commit({"src/a.py": ONE}, "Before it")
     forger.repository.commit({"src/a.py": TWO}, f"Again\n\nPlan-Digest: {forger.digest}")
     assert "not among the allowed signers" in forger.validate("--commit", "HEAD").text
     forger.git("reset", "-q", "--hard", "HEAD~3")
+    forger.git("switch", "-q", "--detach", forger.base)
+    forger.repository.commit({SIGNERS: eve.line("eve@example.com")}, "I may sign")
+    forger.repository.commit({"src/a.py": TWO}, f"Mine\n\nPlan-Digest: {forger.digest}")
+    bare = forger.given(word="signed", who="eve@example.com")
+    forger.store(None, bare.with_signature(eve.sign(bare.message)))
+    lone = forger.validate("--commit", "HEAD")
+    assert (lone.code, "not among the allowed signers" in lone.text) == (1, True)
+    assert "1 not approved" in lone.data("verdicts")
+    forger.git("switch", "-q", "work")
+    forger.store(None, forger.signed())
     whole = ("--target", "refs/heads/target")
     assert forger.rows(f"{forger.base}..HEAD", *whole)[0]["verdict"] == "not approved"
 
