@@ -125,6 +125,8 @@ class Judge:
         additional = {*found.additional, *(beside if is_other else ())}
         back = self._taking_back(made, known) if said.is_reverse else []
         word = EDITED if is_other else _word(made, said, known, found)
+        if word == EXACT and approvals.standing == BY_SIGNATURE and _not_as_approved(made, known):
+            word = SAME_BYTES
         return Verdict(
             made.commit, made.stored.subject, word if approvals.standing else NOT_APPROVED,
             said.digests, tuple(found.edited), tuple(sorted(additional)),
@@ -207,6 +209,22 @@ def _elsewhere(made: Made, known: Sequence[Known]) -> list[str]:
     return [commit[:12] for commit in recorded if commit != made.commit]
 
 
+def _not_as_approved(made: Made, known: Sequence[Known]) -> list[str]:
+    """Return how a commit's people and signature differ from those that were approved."""
+    given = [plan.approval for plan in known if plan.approval and plan.approval.form > 1]
+    by = f"{made.stored.author} as author, {made.stored.committer} as committer"
+    people = {f"{one.author} as author, {one.committer} as committer" for one in given if one.author}
+    form = made.stored.signature
+    keys = {one.signing or "" for one in given if (one.signing or "").partition(" ")[0] != form}
+    signed = f"a signature of {form}" if form else "no signature"
+    named = [f"the key {key}" if key else "none" for key in sorted(keys)]
+    return [
+        *([f"it names {by}, and the approval {', '.join(sorted(people - {by}))}"]
+          if people - {by} else []),
+        *([f"it has {signed}, and the approval names {', '.join(named)}"] if keys else []),
+    ]  # fmt: skip
+
+
 def _is_another_tree(made: Made, known: Sequence[Known], approvals: Approvals) -> bool:
     """Return whether a commit on the approved base has another tree than the signed one."""
     if approvals.standing != BY_SIGNATURE or len(known) > 1 or known[0].approval is None:
@@ -221,9 +239,6 @@ def _why(made: Made, said: Said, known: Sequence[Known], found: Compared, *, is_
     """Return in words what a reader of the verdict should know besides."""
     other = [one for one in _elsewhere(made, known) if not said.of.startswith(one)]
     named = [digest for digest in said.digests if digest in made.message]
-    people = {f"{plan.approval.author} as author, {plan.approval.committer} as committer"
-              for plan in known if plan.approval and plan.approval.author}  # fmt: skip
-    by = f"{made.stored.author} as author, {made.stored.committer} as committer"
     large = [change.file for plan in known for change in plan.changes if change.patch is None]
     parts = [
         f"takes back {said.of[:12]}" if said.is_reverse else "",
@@ -231,8 +246,7 @@ def _why(made: Made, said: Said, known: Sequence[Known], found: Compared, *, is_
         f"on other surroundings: {', '.join(found.moved)}" if found.moved else "",
         "" if said.of or len(named) == len(said.digests) else "found by content",
         "its tree is not the one that was signed" if is_other else "",
-        f"it names {by}, and the approval {', '.join(sorted(people - {by}))}"
-        if people - {by} and not said.is_reverse else "",
+        *([] if said.is_reverse else _not_as_approved(made, known)),
         f"approved without a patch: {', '.join(large)}" if large else "",
     ]  # fmt: skip
     return "; ".join(filter(None, parts))

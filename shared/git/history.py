@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from shared.git.reader import Reader
     from shared.git.repository import Repository
 
+# The name in the first line of a signature, with git's name of its form.
+_FORMS = {b"SSH SIGNATURE": "ssh", b"PGP SIGNATURE": "openpgp", b"PGP MESSAGE": "openpgp",
+          b"SIGNED MESSAGE": "x509"}  # fmt: skip
 # Of one commit, message included.
 MOST_OF_A_COMMIT = MEBIBYTE
 _WHOLE_HISTORY = "fetch the whole history: git fetch --unshallow; CI often fetches one commit"
@@ -33,6 +36,8 @@ class Stored(NamedTuple):
     author: str
     committer: str
     message: str
+    # The form of its signature as git's gpg.format names it, "" if it has none.
+    signature: str = ""
 
     @property
     def subject(self) -> str:
@@ -78,14 +83,22 @@ def read_stored(reader: Reader, commit: str) -> Stored:
         text = "is not a commit as git makes one"
         raise Refused("invalid", commit, text, "make the commit anew, with git")
     values = [value for _, _, value in rows]
+    more = dict(zip(names[count + 3 :], values[count + 3 :], strict=True))
+    coding = more.get(b"encoding", b"utf-8").decode("ascii", "replace")
     author, committer = (
-        os.fsdecode(one).rpartition("> ")[0] + ">" for one in values[count + 1 : count + 3]
+        _text(one, coding).rpartition("> ")[0] + ">" for one in values[count + 1 : count + 3]
     )
-    coding = dict(zip(names, values, strict=True)).get(b"encoding", b"utf-8")
+    signed = more.get(b"gpgsig") or more.get(b"gpgsig-sha256") or b""
     return Stored(
         commit, values[0].decode(), tuple(one.decode() for one in values[1 : count + 1]),
-        author, committer, _text(message, coding.decode("ascii", "replace")),
+        author, committer, _text(message, coding), _form(signed),
     )  # fmt: skip
+
+
+def _form(signature: bytes) -> str:
+    """Return the form of a signature by its first line."""
+    name = signature.removeprefix(b"-----BEGIN ").removesuffix(b"-----")
+    return _FORMS.get(name, "unknown form") if signature else ""
 
 
 def _text(message: bytes, coding: str) -> str:

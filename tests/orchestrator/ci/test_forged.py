@@ -252,6 +252,35 @@ def test_a_record_of_a_commit_makes_no_commit_the_plans_own(forger: Forger) -> N
     assert "it names Eve <e@x> as author" in forger.row()["why"]
 
 
+def test_a_commit_by_others_or_signed_otherwise_than_approved_is_not_exact(
+    forger: Forger,
+) -> None:
+    """Whatever commit the approval names, since nothing signs that."""
+    key = "ssh /home/ann/.ssh/id.pub"
+    own, signature = forger.commit, "gpgsig -----BEGIN SSH SIGNATURE-----\n x\n"
+    stored = forger.git("cat-file", "commit", own)
+    with_one = stored.replace("\n\n", f"\n{signature}\n", 1) + "\n"
+    signed = forger.object("commit", with_one.encode())
+    forger.git("commit", "-q", "--amend", "--no-edit", "--author", "Eve <e@x>")
+    by_eve = forger.git("rev-parse", "HEAD")
+    of_pgp = forger.object("commit", with_one.replace("SSH", "PGP").encode())
+    cases = [
+        (own, None, ""), (by_eve, None, "it names Eve <e@x> as author"), (signed, key, ""),
+        (own, key, f"it has no signature, and the approval names the key {key}"),
+        (signed, None, "it has a signature of ssh, and the approval names none"),
+        (of_pgp, key, f"it has a signature of openpgp, and the approval names the key {key}"),
+    ]  # fmt: skip
+    for commit, signing, why in cases:
+        forger.git("reset", "-q", "--hard", commit)
+        for named in (None, commit):
+            forger.store(None, forger.signed(signing=signing)._replace(commit=named))
+            row = forger.row()
+            word = "same bytes, other history" if why else "exact"
+            assert (row["verdict"], row["approved"]) == (word, "signed"), (commit, row)
+            assert why in row["why"], row
+    assert forger.codes() == FROM_SAME
+
+
 def test_old_bytes_that_were_approved_once_are_no_same_bytes_over_a_later_fix(
     forger: Forger,
 ) -> None:
