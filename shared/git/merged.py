@@ -60,6 +60,15 @@ def merge_of(vault: Vault, parents: Sequence[str]) -> Merged:
     return found._replace(conflicts=tuple(dict.fromkeys(conflicts)))
 
 
+def merge_of_trees(vault: Vault, before: str, one: str, other: str) -> Merged:
+    """Return the automatic merge of two git trees that both go on from `before`."""
+    git = vault.git.having("i18n.commitEncoding=UTF-8", **IDENTITY)
+    start = git.text("commit-tree", before, "-m", "before")
+    return merge_of(
+        vault, [git.text("commit-tree", tree, "-p", start, "-m", "after") for tree in (one, other)]
+    )
+
+
 def by_git(vault: Vault, one: str, other: str) -> Merged:
     """Merge two commits by git's own command for it."""
     words = ("--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories")

@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import Ends, ends, patch_bytes, read_changes, revert_changes
-from shared.git.few_paths import tree_at
-from shared.git.large import BLOB
+from shared.git.change import (
+    Ends,
+    ends,
+    patch_bytes,
+    read_changes,
+    rebuild_files,
+    revert_changes,
+)
+from shared.git.few_paths import replace_at, tree_at
+from shared.git.large import BLOB, sizes_of
+from shared.git.merged import merge_of_trees
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from shared.git.change import Change
+    from shared.git.change import Change, Entry
     from shared.git.history import Made
     from shared.git.repository import Repository
     from shared.git.vault import Vault
@@ -26,7 +34,7 @@ class Compared(NamedTuple):
 
     # Planned files with other content.
     edited: list[str]
-    # Planned files that have the same change on other surroundings.
+    # Planned files that have the same change, at the same place, on other surroundings.
     moved: list[str]
     # Files that nothing approves.
     additional: list[str]
@@ -52,7 +60,7 @@ def compare(
     # A file that had the planned content before is as it should be. One that gets it from another
     # content than the plan's loses what nobody has approved to be lost.
     other = {path for path in off if path in got or now.get(path) != wanted[path].after}
-    same = _same_patch(vault, made, plans, other) if other else set()
+    same = _same_change(repo, vault, made, plans, other) if other else set()
     return Compared(
         edited=sorted(other - same),
         moved=sorted(same),
@@ -80,26 +88,54 @@ def _follows(first: Mapping[str, Ends], then: Mapping[str, Ends]) -> bool:
     return all(first[path].after == end.before for path, end in then.items() if path in first)
 
 
-def _same_patch(
-    vault: Vault, made: Made, plans: Sequence[Sequence[Change]], paths: Collection[str]
+def _same_change(
+    repo: Repository,
+    vault: Vault,
+    made: Made,
+    plans: Sequence[Sequence[Change]],
+    paths: Collection[str],
 ) -> set[str]:
-    """Return those of the paths whose planned patch the commit has, wherever it stands."""
+    """Return those of the paths whose planned patch the commit has, where a merge puts it.
+
+    What has no patch has no surroundings.
+    """
     planned = [change for changes in plans for change in changes]
     named = [path for change in planned for path in {change.file, change.old_file or change.file}]
+    was, now = (tree_at(repo.git, tree, named) for tree in (made.before, made.stored.tree))
+    # In a partial clone git fetches here what the vault cannot.
+    sizes_of(repo.git, [entry.blob for files in (was, now) for entry in files.values()])
     found = read_changes(vault, made.before, made.stored.tree, sorted({*named}))
-    present = {_identity(change) for change in found}
-    return {
-        path
+    present = {_identity(change) for change in found if change.encoding != BLOB}
+    same = [
+        change
         for change in planned
-        for path in {change.file, change.old_file or change.file} & {*paths}
-        if named.count(path) == 1 and _identity(change) in present
-    }
+        if change.encoding != BLOB and _identity(change) in present
+        if all(named.count(path) == 1 for path in (change.file, change.old_file or change.file))
+    ]
+    merged = _merged(repo, vault, same, was) if same else {}
+    return {path for path in merged.keys() & {*paths} if merged[path] == now.get(path)}
+
+
+def _merged(
+    repo: Repository, vault: Vault, changes: Sequence[Change], was: Mapping[str, Entry]
+) -> dict[str, Entry | None]:
+    """Return what git makes of changes in the files that were there, without what conflicts.
+
+    The lines of a patch may be in a file twice: which of them are meant, only a merge can say.
+    """
+    before, after = rebuild_files(vault, changes, repo.zero)
+    wanted = ends(changes)
+    with vault.fresh_index(GIT_OBJECT_DIRECTORY=vault.objects) as git:
+        there = replace_at(git, before, {path: was.get(path) for path in wanted})
+    merged = merge_of_trees(vault, before, after, there)
+    if not merged.tree:
+        return {}
+    found = tree_at(vault.git, merged.tree, wanted)
+    return {path: found.get(path) for path in wanted if path not in merged.conflicts}
 
 
 def _identity(change: Change) -> tuple[str, str | None, bytes]:
     """Return what makes a patch the same wherever it stands; unlike git's, spaces count."""
-    if change.encoding == BLOB:
-        return change.file, change.old_file, (change.after or "").encode()
     lines = patch_bytes(change).split(b"\n")
     kept = [b"@@" if line.startswith(b"@@ ") else line for line in lines]
     stable = [line for line in kept if not _UNSTABLE.match(line)]

@@ -101,6 +101,30 @@ def test_the_same_change_on_other_surroundings_is_known_by_its_patch(planned: Pl
     assert "src/a.py" in row["why"]
 
 
+def test_the_same_lines_at_another_place_of_the_file_are_an_edit(make_repo: Repositories) -> None:
+    pad = "    # pad\n" * 6
+    body = f"{pad}    return x + 1\n{pad}"
+    twins = f"def f(x):\n{body}# middle\ndef g(x):\n{body}"
+    first = "x + 2".join(twins.split("x + 1", 1))
+    last = "x + 2".join(twins.rsplit("x + 1", 1))
+    repository = make_repo(files={**FILES, "src/a.py": twins})
+    journey = Journey(repository)
+    journey.edits["src/a.py"] = first
+    journey.to("committed")
+    work = repository.git("rev-parse", "HEAD")
+    repository.git("switch", "-q", "--detach", "HEAD~1")
+    theirs = repository.commit({"src/a.py": twins.replace("middle", "centre")}, "Theirs")
+    for text, word in ((first, "same change, other surroundings"), (last, "edited afterwards")):
+        repository.git("reset", "-q", "--hard", theirs)
+        repository.git("cherry-pick", work)
+        repository.write("src/a.py", text.replace("middle", "centre"))
+        repository.git("commit", "-q", "--all", "--allow-empty", "--amend", "--no-edit")
+        answer = call(repository.path, "validate", "--range", "HEAD~1..HEAD", "--format", "json")
+        [row] = json.loads(answer.text)["commits"]
+        assert row["verdict"] == word
+        assert row["edited"] == (["src/a.py"] if text is last else [])
+
+
 def test_a_change_of_spaces_alone_is_an_edit(planned: Planned) -> None:
     """Git's own id of a patch ignores spaces, which mean something in many languages."""
     planned.repository.write("src/a.py", TWO.replace("    return", "        return"))
