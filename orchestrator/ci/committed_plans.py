@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.ci.beside import beside_plan
 from orchestrator.ci.limits import (
     MOST_APPROVAL_BYTES,
     MOST_FILES,
@@ -85,7 +87,7 @@ class Plans:
         self._found: dict[str, Known | None] = {}
         self._held = 0
         self._digests: dict[str, str | None] = {}
-        self._by_content: dict[int, list[str]] | None = None
+        self._by_content: dict[str, list[str]] | None = None
 
     def plans_named(self, made: Made, depth: int = 0) -> Said:
         """Return which plans a commit's message names; a revert is of those of its commit.
@@ -105,7 +107,7 @@ class Plans:
             return Said(own)
         if before.digests:
             return Said(before.digests, not before.is_reverse, reverted[1])
-        holds = self.holding(undone.changed)
+        holds = self.holding(undone)
         return Said((holds,) if holds else (), is_reverse=True, of=reverted[1])
 
     def find(self, digest: str, made: Made) -> Known | None:
@@ -191,26 +193,41 @@ class Plans:
             self._digests[blob] = settled_digest(data) if data is not None and is_plan else None
         return self._digests[blob]
 
-    def holding(self, changed: Mapping[str, Ends]) -> str:
-        """Return the digest of a kept plan that makes just these changes, "" without one."""
+    def holding(self, made: Made) -> str:
+        """Return the digest of a kept plan that makes just a commit's changes, "" without one.
+
+        Copies of the plan and what its approval lets stand may be beside them.
+        """
         if self._by_content is None:
             self._by_content = self._contents()
+        digests = [self._by_content.get(one, ()) for one in sorted(_blobs(made.changed))]
         candidates = [
             known
-            for digest in self._by_content.get(_mark(_blobs(changed)), ())
+            for digest in dict.fromkeys(chain.from_iterable(digests))
             if (known := self._in_refs(digest)) and not known.wrong
-            if known.changes and ends(known.changes) == dict(changed)
+            if known.changes and self._holds(made, known)
         ]
         return max(candidates, key=_worth).digest if candidates else ""
 
-    def _contents(self) -> dict[int, list[str]]:
-        """Return the digests of the plans in refs, by a number made of the contents they name."""
-        found: dict[int, list[str]] = {}
+    def _holds(self, made: Made, known: Known) -> bool:
+        """Return whether a commit makes the changes of a plan, and none but what may be beside."""
+        wanted = ends(known.changes)
+        if any(made.changed.get(path) != end for path, end in wanted.items()):
+            return False
+        rest = made.changed.keys() - wanted.keys()
+        given = known.approval
+        signed = [(given, given.signature is not None)] if given else []
+        ours = self.copies(made, [known.digest]) | beside_plan(made, signed, ()) if rest else set()
+        return rest <= ours
+
+    def _contents(self) -> dict[str, list[str]]:
+        """Return the digests of the plans in refs, each by one of the contents that it names."""
+        found: dict[str, list[str]] = {}
         for digest, refs in sorted(self.refs.items()):
             for at in refs.values():
                 data = self.reader.content(f"{at}:{plan_refs.PLAN}", _MOST) or b""
                 blobs = {blob.decode() for blob in _CONTENTS.findall(data)}
-                digests = found.setdefault(_mark(blobs), [])
+                digests = found.setdefault(min(blobs, default=""), [])
                 digests += [digest] * (digest not in digests)
         return found
 
@@ -248,10 +265,6 @@ def _named(place: str, problems: Sequence[Problem]) -> Iterator[Problem]:
 
 def _blobs(changed: Mapping[str, Ends]) -> set[str]:
     return {entry.blob for end in changed.values() for entry in end if entry is not None}
-
-
-def _mark(blobs: set[str]) -> int:
-    return hash(frozenset(blobs))
 
 
 def archived(repository: Repository, tree: str) -> Iterator[tuple[str, str]]:

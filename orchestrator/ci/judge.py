@@ -67,7 +67,7 @@ class Judge:
             return self._merge(made)
         said = self.plans.plans_named(made)
         if not said.digests:
-            holds = self.plans.holding(made.changed)
+            holds = self.plans.holding(made)
             said = Said((holds,)) if holds else said
         if not said.digests:
             return _verdict(made, NO_PLAN, additional=tuple(sorted(made.changed)))

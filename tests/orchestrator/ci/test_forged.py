@@ -225,6 +225,27 @@ def test_of_what_is_signed_only_the_planning_folder_stands_beside_and_every_form
     assert (row["additional"], row["beside"]) == (["src/planning/evil.py"], ["planning/notes.md"])
 
 
+def test_a_plan_is_found_by_content_with_what_its_approval_lets_stand_beside(
+    forger: Forger,
+) -> None:
+    forger.store(None, forger.signed(tree=None, beside=("src/planning/",)))
+    forger.repository.write("planning/plans/run.json", forger.git("show", f"{forger.ref}:plan.json"))
+    ours = {"src/planning/notes.md": "x\n", "planning/plans/run.md": "x\n"}
+    forger.amend(ours, "Squashed")
+    row = forger.row()
+    assert (row["verdict"], row["plans"]) == ("same bytes, other history", [forger.digest])
+    assert row["beside"] == ["planning/plans/run.json", *reversed(ours)]
+    forger.git("revert", "--no-edit", "HEAD")
+    assert forger.row()["verdict"] == "taken back"
+    forger.git("reset", "-q", "--hard", "HEAD~1")
+    # What nobody approves, and what a signature would have to let stand.
+    forger.amend({"src/evil.py": BACKDOOR})
+    assert forger.row()["verdict"] == "no plan"
+    forger.amend({"src/evil.py": None})
+    forger.store(None, forger.given(tree=None, beside=("src/planning/",)))
+    assert forger.row()["verdict"] == "no plan"
+
+
 def test_the_signed_tree_counts_on_the_signed_base(forger: Forger) -> None:
     plain = forger.git("rev-parse", "HEAD^{tree}")
     forger.store(None, forger.signed(tree=plain))
