@@ -23,6 +23,7 @@ from orchestrator.ci.validate_approval import Asked, judge_approvals
 from shared import plan_refs
 from shared.config import load_config
 from shared.config_keys import PROVEN_ONLY
+from shared.git.command import FETCH_ALL
 from shared.git.merged import merge_of
 from shared.git.verdict import compare, reverse
 from state.errors import Problem, Refused
@@ -93,6 +94,7 @@ class Judge:
             why = "a merge, which is not judged in a shallow clone: git fetch --unshallow"
         elif not (merged := merge_of(self.vault, made.stored.parents)).tree:
             why = f"a merge that cannot be judged: {merged.why}"
+            why += f"; in a partial clone: {FETCH_ALL}" if self.reader.is_partial else ""
         if why:
             return _verdict(made, NO_PLAN, additional=tuple(sorted(made.changed)), why=why)
         differs = self.reader.changed(merged.tree, made.stored.tree, MOST_FILES)

@@ -6,13 +6,14 @@ Nothing is read whose size is not known before: what others have pushed may be o
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import subprocess
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from shared.git.change import Ends, Entry
-from shared.git.command import error_text, failed
+from shared.git.command import FETCH_ALL, error_text, failed
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -90,13 +91,15 @@ class Reader:
         """
         if old == new:
             return {}
+        if self.is_partial:
+            self._fetch(old, new)
         shape = ("-r", "-z", "--raw", "--full-index", "--no-renames")
         asked = self._asked("diff-tree", "--stdin", *shape)
         trees = f"{old} {new}"
         asked.say(f"{trees}\n".encode() + _END)
         if asked.line() != trees.encode():  # git passes over what it does not have
             text = "git does not have one of these trees, or not all of it"
-            raise Refused("not_found", f"{old[:12]}..{new[:12]}", text, "fetch what is missing")
+            raise Refused("not_found", f"{old[:12]}..{new[:12]}", text, f"fetch it: {FETCH_ALL}")
         found: dict[str, Ends] = {}
         while asked.bytes(1) == b":":
             meta, name = asked.until(b"\0").decode(), asked.until(b"\0")
@@ -110,6 +113,21 @@ class Reader:
             )
         asked.bytes(len(_END) - 1)
         return found
+
+    @functools.cached_property
+    def is_partial(self) -> bool:
+        """Whether the repository is a partial clone, in which git fetches what it needs."""
+        return any(key.endswith((".promisor", ".partialclonefilter")) for key in self.git.settings())
+
+    def _fetch(self, old: str, new: str) -> None:
+        """Have git fetch those trees that a partial clone left out; Refused if it cannot.
+
+        The other process borrows objects and knows no remote.
+        """
+        done = self.git.attempt("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+        if done.returncode:
+            said = error_text(done.stderr, done.returncode)
+            raise failed("git diff-tree", said, f"fetch what is missing: {FETCH_ALL}")
 
     def _asked(self, *words: str) -> _Asked:
         if words not in self._processes:
@@ -162,7 +180,7 @@ class _Asked:
         self._process.kill()
         code = self._process.wait()
         self._stderr.seek(0)
-        way = "fetch what is missing, then run the same command again"
+        way = f"fetch what is missing, then run the same command again: {FETCH_ALL}"
         return failed(f"git {self.words[0]}", error_text(self._stderr.read(), code), way)
 
     def __enter__(self) -> Self:
