@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.ci.judged import BY_CLAIM, BY_SIGNATURE, VERDICTS
-from shared.builders import Block, problem_text
+from shared.builders import Block, json_text, problem_text
 from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
@@ -20,9 +20,13 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes in a te
 
 
 def as_json(value: object) -> str:
-    r"""Return a value as JSON; bytes of names that are no UTF-8 are shown as `\\xff`."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    return _NOT_UTF8.sub(lambda one: rf"\\x{ord(one[0]) - 0xDC00:02x}", text) + "\n"
+    r"""Return a value as JSON; bytes of names that are no UTF-8 are shown as `\\xff`.
+
+    Many programs refuse the escape of half a character that would stand for such a byte.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    whole = _NOT_UTF8.sub(lambda one: rf"\\x{ord(one[0]) - 0xDC00:02x}", text)
+    return json_text(json.loads(whole)) + "\n"
 
 
 def verdicts_as_json(judged: Judged, require: str | None) -> str:

@@ -259,7 +259,10 @@ def test_a_commit_with_strange_names_is_judged_in_every_form(
         answer = planned.validate(*words)
         assert answer.code == 1, form
         if form == "json":
-            assert len(json.loads(answer.text)["commits"][0]["additional"]) == len(HOSTILE)
+            additional = json.loads(answer.text)["commits"][0]["additional"]
+            assert len(additional) == len(HOSTILE)
+            assert {"\u202eitalic.json", r"\xff\xfe.json"} <= {*additional}
+            assert answer.text.replace("\n", " ").isprintable()
         if form == "sarif":
             [result] = sarif(answer.text)["results"]
             assert len(result["locations"]) >= len(HOSTILE)
