@@ -215,7 +215,9 @@ def _not_as_approved(made: Made, known: Sequence[Known]) -> list[str]:
     """Return how a commit's people and signature differ from those that were approved."""
     given = [plan.approval for plan in known if plan.approval and plan.approval.form > 1]
     by = f"{made.stored.author} as author, {made.stored.committer} as committer"
-    people = {f"{one.author} as author, {one.committer} as committer" for one in given if one.author}
+    people = {
+        f"{one.author} as author, {one.committer} as committer" for one in given if one.author
+    }
     form = made.stored.signature
     keys = {one.signing or "" for one in given if (one.signing or "").partition(" ")[0] != form}
     signed = f"a signature of {form}" if form else "no signature"

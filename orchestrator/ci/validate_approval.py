@@ -144,7 +144,7 @@ def _who_says(found: Approval, asked: Asked) -> list[str]:
 def _signature(found: Approval, repository: Repository, asked: Asked) -> tuple[str, str]:
     commits = [_known(repository, at) for at in _who_says(found, asked)]
     lists = [approval.allowed_signers(repository.git, commit) for commit in commits]
-    channel, who = [approval.signed_by(found, signers) for signers in lists][0]
+    (channel, who), *_ = [approval.signed_by(found, signers) for signers in lists]
     listed = " and ".join(dict.fromkeys(place for one in lists for place in one.places))
     text = f"{label(channel)}, by {who}, whom {listed} allows to sign"
     if asked.target is None:

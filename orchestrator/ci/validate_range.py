@@ -53,7 +53,7 @@ def judge_commits(wanted: Wanted) -> Judged:
     Refused if this clone does not have what is needed for it, or it is more than the limits allow.
     """
     with within_memory(), ExitStack() as stack:
-        repository = find_repository(wanted.repository)
+        repository = find_repository(wanted.repository, is_read=True)
         start, end, commits = _commits(repository, wanted)
         cut = ends_of_history(repository)
         check_whole(commits, cut)

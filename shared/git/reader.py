@@ -117,7 +117,9 @@ class Reader:
     @functools.cached_property
     def is_partial(self) -> bool:
         """Whether the repository is a partial clone, in which git fetches what it needs."""
-        return any(key.endswith((".promisor", ".partialclonefilter")) for key in self.git.settings())
+        return any(
+            key.endswith((".promisor", ".partialclonefilter")) for key in self.git.settings()
+        )
 
     def _fetch(self, old: str, new: str) -> None:
         """Have git fetch those trees that a partial clone left out; Refused if it cannot.

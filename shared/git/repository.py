@@ -126,9 +126,10 @@ def init_repository(root: str, env: Mapping[str, str], *options: str) -> Git:
     return git
 
 
-def find_repository(path: str, ceiling: str = "") -> Repository:
+def find_repository(path: str, ceiling: str = "", *, is_read: bool = False) -> Repository:
     """Return the git repository that the folder `path` is in; Refused if there is none.
 
+    Where only its objects and refs are to be read, it may be bare, with its own folder as the root.
     Only this function lets git search for a repository, no higher than `ceiling`. If `path` is
     known to be the root, call `repository_at`.
     """
@@ -136,14 +137,17 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
     paths = ("--git-common-dir", "--git-path", "objects", "--show-toplevel")
     done = discover(path, ceiling, *facts, *paths)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
-    if lines[0] == "false":
+    is_bare = lines[0] == "false"
+    if is_bare and not is_read:
         raise Refused(
             "refused",
             path,
             "this is a bare repository or a `.git` folder, so it has no files to plan for",
             "use a folder inside a git working tree",
         )
-    if done.returncode:
+    if is_bare:
+        lines.append(lines[2])
+    elif done.returncode:
         if private := private_around(path, ceiling):
             return private
         text = f"not inside a git repository: {error_text(done.stderr, done.returncode)}"

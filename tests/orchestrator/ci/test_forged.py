@@ -229,7 +229,9 @@ def test_a_plan_is_found_by_content_with_what_its_approval_lets_stand_beside(
     forger: Forger,
 ) -> None:
     forger.store(None, forger.signed(tree=None, beside=("src/planning/",)))
-    forger.repository.write("planning/plans/run.json", forger.git("show", f"{forger.ref}:plan.json"))
+    forger.repository.write(
+        "planning/plans/run.json", forger.git("show", f"{forger.ref}:plan.json")
+    )
     ours = {"src/planning/notes.md": "x\n", "planning/plans/run.md": "x\n"}
     forger.amend(ours, "Squashed")
     row = forger.row()

@@ -280,6 +280,18 @@ def test_one_commit_is_judged_without_a_file_and_must_be_the_plans(planned: Plan
     assert "more.txt" in refused.text
 
 
+def test_a_bare_clone_is_judged_as_any_other(planned: Planned, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    planned.git("clone", "-q", "--mirror", str(planned.repository.path), str(bare))
+    between = ("--range", f"{planned.base}..work", "--target", "main", "--require", "exact")
+    answer = call(bare, "validate", *between)
+    assert (answer.code, answer.data("verdicts")) == (0, "1 exact"), answer.text
+    named = planned.validate("--repo", str(bare), "--commit", planned.commit)
+    assert named.code == 0, named.text
+    # Where files are planned, they are needed.
+    assert "has no files to plan for" in call(bare, "start", "Add two").text
+
+
 def test_a_range_that_is_none_is_wrong_usage_and_one_that_is_not_here_is_refused(
     planned: Planned,
 ) -> None:
