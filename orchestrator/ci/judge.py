@@ -25,6 +25,7 @@ from shared.config import load_config
 from shared.config_keys import PROVEN_ONLY
 from shared.git.command import FETCH_ALL
 from shared.git.merged import merge_of
+from shared.git.signing import form_of, is_by
 from shared.git.verdict import compare, reverse
 from state.errors import Problem, Refused
 
@@ -218,9 +219,9 @@ def _not_as_approved(made: Made, known: Sequence[Known]) -> list[str]:
     people = {
         f"{one.author} as author, {one.committer} as committer" for one in given if one.author
     }
-    form = made.stored.signature
-    keys = {one.signing or "" for one in given if (one.signing or "").partition(" ")[0] != form}
-    signed = f"a signature of {form}" if form else "no signature"
+    signature = made.stored.signature
+    keys = {one.signing or "" for one in given if not is_by(signature, one.signing)}
+    signed = f"a signature of {form_of(signature)}" if signature else "no signature"
     named = [f"the key {key}" if key else "none" for key in sorted(keys)]
     return [
         *([f"it names {by}, and the approval {', '.join(sorted(people - {by}))}"]

@@ -7,6 +7,7 @@ never taken for a beginning.
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.large import MEBIBYTE
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from shared.git.reader import Reader
     from shared.git.repository import Repository
 
-# The name in the first line of a signature, with git's name of its form.
-_FORMS = {b"SSH SIGNATURE": "ssh", b"PGP SIGNATURE": "openpgp", b"PGP MESSAGE": "openpgp",
-          b"SIGNED MESSAGE": "x509"}  # fmt: skip
+_SIGNATURE = re.compile(rb"^gpgsig(?:-sha256)? (.*(?:\n .*)*)", re.MULTILINE)
 # Of one commit, message included.
 MOST_OF_A_COMMIT = MEBIBYTE
 _WHOLE_HISTORY = "fetch the whole history: git fetch --unshallow; CI often fetches one commit"
@@ -36,7 +35,7 @@ class Stored(NamedTuple):
     author: str
     committer: str
     message: str
-    # The form of its signature as git's gpg.format names it, "" if it has none.
+    # Its signature with armor, "" if it has none.
     signature: str = ""
 
     @property
@@ -88,17 +87,12 @@ def read_stored(reader: Reader, commit: str) -> Stored:
     author, committer = (
         _text(one, coding).rpartition("> ")[0] + ">" for one in values[count + 1 : count + 3]
     )
-    signed = more.get(b"gpgsig") or more.get(b"gpgsig-sha256") or b""
+    signed = _SIGNATURE.search(top)
+    signature = signed[1].replace(b"\n ", b"\n").decode("ascii", "replace") if signed else ""
     return Stored(
         commit, values[0].decode(), tuple(one.decode() for one in values[1 : count + 1]),
-        author, committer, _text(message, coding), _form(signed),
+        author, committer, _text(message, coding), signature,
     )  # fmt: skip
-
-
-def _form(signature: bytes) -> str:
-    """Return the form of a signature by its first line."""
-    name = signature.removeprefix(b"-----BEGIN ").removesuffix(b"-----")
-    return _FORMS.get(name, "unknown form") if signature else ""
 
 
 def _text(message: bytes, coding: str) -> str:

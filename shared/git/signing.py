@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -18,6 +19,10 @@ _PROGRAMS = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
 _OFF = "switch signing off for this repository: git config commit.gpgSign false"
 _WAY = f"set up the key, or {_OFF}"
 LIMIT_S = 20.0
+# The name in the first line of a signature, with git's name of its form.
+_FORMS = {"SSH SIGNATURE": "ssh", "PGP SIGNATURE": "openpgp", "PGP MESSAGE": "openpgp",
+          "SIGNED MESSAGE": "x509"}  # fmt: skip
+_WRITTEN_OUT = re.compile(r"ssh (?:key::)?(?:ssh|sk|ecdsa)-\S+ ([A-Za-z0-9+/=]+)")
 
 
 class _OutOfTimeError(Exception):
@@ -40,6 +45,30 @@ def key_named(repo: Repository) -> str | None:
     settings = repo.git.settings()
     form = settings.get("gpg.format", "openpgp")
     return f"{form} {settings.get('user.signingkey', '')}".strip()
+
+
+def form_of(signature: str) -> str:
+    """Return git's name for the form of a commit's signature, "" where it has none."""
+    name = signature.partition("\n")[0].removeprefix("-----BEGIN ").removesuffix("-----")
+    return _FORMS.get(name, "unknown form") if signature else ""
+
+
+def is_by(signature: str, key: str | None) -> bool:
+    """Return whether a commit's signature may be by a key as `key_named` gives it.
+
+    Its form has to be the same, and the key itself where it is one of ssh that is written out.
+    """
+    if (key or "").partition(" ")[0] != form_of(signature):
+        return False
+    written = _WRITTEN_OUT.match(key or "")
+    if written is None:
+        return True
+    try:
+        public = base64.b64decode(written[1])
+        data = base64.b64decode("".join(signature.strip().split("\n")[1:-1]))
+    except ValueError:
+        return False
+    return data.startswith(b"SSHSIG" + (1).to_bytes(4) + len(public).to_bytes(4) + public)
 
 
 def signing_program(repo: Repository) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import TYPE_CHECKING
 
@@ -286,11 +287,18 @@ def test_a_commit_by_others_or_signed_otherwise_than_approved_is_not_exact(
     signed = forger.object("commit", with_one.encode())
     forger.git("commit", "-q", "--amend", "--no-edit", "--author", "Eve <e@x>")
     by_eve = forger.git("rev-parse", "HEAD")
+    blob = b"SSHSIG\0\0\0\1" + len(forger.key.blob).to_bytes(4) + forger.key.blob
+    body = f" {base64.b64encode(blob).decode()}\n -----END-----\n"
+    by_key = stored.replace("\n\n", f"\n{signature.replace(' x', body)}", 1)
+    by_ann = forger.object("commit", f"{by_key}\n".encode())
+    written, other = (f"ssh key::{k.line('')[1:].strip()}" for k in (forger.key, Key()))
     of_pgp = forger.object("commit", with_one.replace("SSH", "PGP").encode())
     cases = [
         (own, None, ""), (by_eve, None, "it names Eve <e@x> as author"), (signed, key, ""),
         (own, key, f"it has no signature, and the approval names the key {key}"),
         (signed, None, "it has a signature of ssh, and the approval names none"),
+        (by_ann, written, ""), (by_ann, other, f"names the key {other}"),
+        (signed, written, f"a signature of ssh, and the approval names the key {written}"),
         (of_pgp, key, f"it has a signature of openpgp, and the approval names the key {key}"),
     ]  # fmt: skip
     for commit, signing, why in cases:
