@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from shared.requirements_record import CURRENT, ORIGINAL, TODO
 from state.errors import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.requirements_record import Lane
 

@@ -13,7 +13,7 @@ import stat
 from state.errors import Refused
 from state.files import TEMPORARY, fill, read_bytes, unusable
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar

@@ -34,7 +34,7 @@ OPENS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 RUNS = frozenset(("attempt", "lasting", "names", "names_beside", "ok", "run", "text", "words"))
 # `compares`: only names come out, and nothing is stored. `debt`: still to be done.
 EXCEPTIONS = {
-    "cli/demo/__init__.py:make_sample": "a sample that the demo has just made",
+    "cli/demo/command.py:make_sample": "a sample that the demo has just made",
     "developer/verify/at_home.py:_ADD": "runs inside the place",
     "developer/verify/at_home.py:_take": "debt: writes what a formatter changed into the worktree",
     "developer/verify/trees.py:users_tree": "compares the user's tree",

@@ -16,7 +16,7 @@ from state.database import Database
 from state.errors import Refused
 from state.stages import INACTIVE
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.mode.sessions import Session
     from state.database import Planning
