@@ -13,7 +13,7 @@ from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
 from shared.reviewed import against_figures, beyond_limit, note_lines, reviewers_of
 from shared.steps.slices import answer_lines
-from shared.verified import facts_of
+from shared.verified import EXERCISED, facts_of
 from state import store
 from state.channels import approval_text
 from state.milestones import changes_of
@@ -33,16 +33,13 @@ def _verified(results: Sequence[VerifyResult]) -> str:
     """Return each verify command's result, and whether any command runs the changed code."""
     if not results:
         return "NOT VERIFIED"
-    proof: dict[bool | None, str] = {
-        True: "; with the changed code broken this fails, so some of it is run",
-        False: "; with the changed code broken this still passes, so none of it is run",
-    }
     known = "fails on the base as well, so it tells NOTHING of the change"
     said = "; ".join(
         f"{r.command}: {known if r.outcome == 'known-failure' else r.outcome} ({facts_of(r)})"
         for r in results
     )
-    return said + proof.get(results[0].exercised, "")
+    exercised = results[0].exercised
+    return said if exercised is None else f"{said}; {EXERCISED[exercised]}"
 
 
 def _revised(state: State, plan: Plan) -> list[str]:

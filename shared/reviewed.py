@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     Unasked = plan_table.Unasked | results.Unasked
     OpenItem = plan_table.OpenItem | results.OpenItem
 
+# Who decided that a phase passes.
+DECIDED_BY = {
+    "script": "by program: nothing blocked",
+    "reviewer": "by its reviewers",
+    "host": "by the assistant",
+    "person": "by a person",
+}
 NOBODY = "nobody: a program alone has checked this plan"
 
 

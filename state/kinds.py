@@ -127,24 +127,6 @@ def counted(plan: AnyPlan) -> dict[str, int]:
     return counters
 
 
-def title_of(entity: Any) -> str:  # noqa: ANN401 – any entity
-    """Return the text that describes a plan entity in a printed list: its title, after its file."""
-    names = (
-        "title",
-        "name",
-        "decision",
-        "alternative",
-        "description",
-        "risk",
-        "text",
-        "behavior",
-        "question",
-    )
-    found = next((text for n in names if (text := getattr(entity, n, ""))), "")
-    file = getattr(entity, "file", "")
-    return f"{file}: {found}" if file else found
-
-
 def schema(kind: str | None) -> Json:
     """Return the JSON Schema of a plan, or of the fields that edits may set in a kind of entity."""
     if kind is None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.submit.outcomes import rows_of_plan
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
+from shared.contents import ASSUMED, FIRST, RISKS
 from shared.qr.types import ASSISTANT
 from shared.reviewed import (
     against_figures,
@@ -82,9 +84,9 @@ def _standing(facts: Facts) -> Node:
 
 def _why_and_what(plan: Plan) -> list[Node]:
     return [
-        Element("div", [Element("h2", title), Element("p", text, {"class": "text"})])
-        for title, text in (("Why", plan.overview.problem), ("What", plan.overview.approach))
-        if text.strip()
+        Element("div", [Element("h2", content.title), Element("p", row.text, {"class": "text"})])
+        for content, rows in rows_of_plan(plan, FIRST).items()
+        for row in rows
     ]
 
 
@@ -146,10 +148,14 @@ def _reviewed(plan: Plan) -> tuple[str, ...]:
 def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     plan = facts.plan
     risks: list[Node] = [
-        [Element("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None]
-        for r in plan.planning_context.known_risks
+        [
+            content.label and f"{content.label}: ",
+            Element("strong", _line(row.text)),
+            row.why and f" – {_line(row.why)}",
+        ]
+        for content in (RISKS, ASSUMED)
+        for row in content.rows(plan)
     ]
-    risks += [f"assumed: {_line(text)}" for text in plan.context.assumptions]
     shown = risks[:_MOST_RISKS]
     if more := len(risks) - len(shown):
         shown.append(Element("a", f"{more} more", {"href": "#risks"}))

@@ -8,6 +8,7 @@ from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
 from shared.reviewed import (
+    DECIDED_BY,
     NOBODY,
     against_figures,
     answers_of,
@@ -15,7 +16,7 @@ from shared.reviewed import (
     note_lines,
     reviewers_of,
 )
-from shared.verified import facts_of
+from shared.verified import EXERCISED, facts_of
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
@@ -32,17 +33,7 @@ _OUTCOMES = {
     "known-failure": ("fails on the base as well: tells nothing of the change", "warn"),
 }
 _BASES = {"pass": "passed", "fail": "failed", "not-run": "was not run"}
-_EXERCISED = {
-    True: "With the changed code broken it fails, so some of it is run.",
-    False: "With the changed code broken it still passes, so none of it is run.",
-}
 _WHO = {AGENT: "an agent", ASSISTANT: "the assistant itself"}
-_DECIDED = {
-    "script": "by program: nothing blocked",
-    "reviewer": "by its reviewers",
-    "host": "by the assistant",
-    "person": "by a person",
-}
 
 
 def verified(facts: Facts) -> Section:
@@ -71,9 +62,9 @@ def _results(plan: Plan) -> Node:
         ])  # fmt: skip
     if captured and not captured <= trees:
         notes.append(Element("span", "The reviewed code was another tree.", {"class": "warn"}))
-    proof = {_EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
+    proof = {EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
     rows = Items([_result(r) for r in plan.verify], "rows")
-    return [rows, Items([*sorted(proof), *notes], "quiet")]
+    return [rows, Items([*(f"{text.capitalize()}." for text in sorted(proof)), *notes], "quiet")]
 
 
 def _result(result: VerifyResult) -> Node:
@@ -103,7 +94,7 @@ def reviews(facts: Facts) -> Section:
 
 
 def _phase(facts: Facts, outcome: Outcome) -> Node:
-    said = f"Decided {_DECIDED[outcome.by]}; read by {reviewers_of([outcome])}"
+    said = f"Decided {DECIDED_BY[outcome.by]}; read by {reviewers_of([outcome])}"
     parts: list[Node] = [
         Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
         Element("p", f"{said} ({outcome.review} review)."),
