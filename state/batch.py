@@ -269,6 +269,7 @@ class Batch:
             return None
         version, current = edit.get("version"), found.entity.version
         if type(version) is not int or version != current:
+            # Shown as `plan show` prints it, to who writes the edit again.
             now = json.dumps(found.entity.model_dump(mode="json"), ensure_ascii=False)
             text = f"version {value_text(version)} is not the current one; the entity is now: {now}"
             self.refuse(f"{at}.version", text, f"version {current}", "conflict")
