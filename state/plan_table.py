@@ -1,7 +1,7 @@
 """The plan as printed steps read it: the fields of `state/models.py`, without pydantic (SD-9).
 
-Made from the models by a test: `bin/test --update-golden`. `state/shape.py` reads JSON by these
-annotations; a field without a default has to be there.
+Made from the models by `bin/test --update-golden`, and compared by a test. `state/shape.py` reads
+JSON by these annotations; a field without a default has to be there.
 """
 
 from __future__ import annotations
