@@ -11,7 +11,7 @@ from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
-from shared.reviewed import against_figures, beyond_limit, note_lines, reviewers_of
+from shared.reviewed import beyond_limit, passed_with, reviewers_of
 from shared.steps.slices import answer_lines
 from shared.verified import EXERCISED, facts_of
 from state import store
@@ -60,6 +60,16 @@ def _reviewed(plan: Plan) -> str:
     gates = f"; a gate took {rounds} rounds" if rounds > 1 else ""
     beyond = beyond_limit(plan.reviews)
     return f"reviewed by {reviewers_of(plan.reviews)}{gates}{beyond and '; '}{beyond}"
+
+
+def _passed(plan: Plan) -> list[str]:
+    """Return the notes of reviewers, and the phases that passed against the figures."""
+    passed = passed_with(plan.reviews)
+    against = [o for o in plan.reviews if passed[o.phase].against]
+    return [
+        *(f"note, {line}" for found in passed.values() for line in found.notes),
+        *(f"passed against the figures, {o.phase}: {o.reason}" for o in against),
+    ]
 
 
 def _files_of(milestone: Milestone, run: Run) -> list[str]:
@@ -120,12 +130,7 @@ def summary(state: State) -> str:
         *(f"revised: {text}" for text in plan.remarks),
         _reviewed(plan),
         *_spent(state),
-        *(f"note, {line}" for o in plan.reviews for line in note_lines(o)),
-        *(
-            f"passed against the figures, {o.phase}: {o.reason}"
-            for o in plan.reviews
-            if against_figures(o)
-        ),
+        *_passed(plan),
     ]
     approved = state.database.approved_by(run, run.digest or "")
     if approved:

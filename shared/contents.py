@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from state import plan_table, reasons
     from state.milestones import AnyMilestone, AnyPlan
 
-    Form = Callable[[str], str]
     AnyStated = (
         plan_table.Invariant | plan_table.Tradeoff | reasons.Invariant | reasons.Tradeoff | str
     )
@@ -39,6 +38,7 @@ READERS = (PERSON, *sorted(_NEW), PLANNER, AUTHOR, AGAIN)
 # Where a person reads it.
 FIRST, GOAL, DECIDED = "Why and what", "Goal", "Decisions"
 LIMITS, DRAWN = "Risks, assumptions, constraints", "Architecture and data flow"
+PARTS = (FIRST, GOAL, DECIDED, LIMITS, DRAWN)
 
 
 class Row(NamedTuple):
@@ -61,16 +61,14 @@ class Row(NamedTuple):
     # What has become of it.
     outcome: str = ""
 
-    def line(self, label: str, text: Form = str, file: Form = str) -> str:
-        """Return the row as a line; `text` and `file` put words and names into a format."""
-        files = ", ".join(map(file, self.files))
-        words = (self.place, self.text, self.why, self.outcome)
-        place, said, why, outcome = [text(one) if one else "" for one in words]
-        named = " ".join(filter(None, [self.id, files if self.id else "", place]))
+    def line(self, label: str) -> str:
+        """Return the row as a line of text."""
+        files = ", ".join(self.files)
+        named = " ".join(filter(None, [self.id, files if self.id else "", self.place]))
         head = ", ".join(filter(None, [named, label, self.kind]))
         cited = f" ({', '.join(self.refs)})" if self.refs else ""
-        ends = f"{why and ' – '}{why}{outcome and ' → '}{outcome}"
-        return f"{head}{head and ': '}{said or files}{cited}{ends}"
+        ends = f"{self.why and ' – '}{self.why}{self.outcome and ' → '}{self.outcome}"
+        return f"{head}{head and ': '}{self.text or files}{cited}{ends}"
 
 
 class Content(NamedTuple, Generic[Part_contra]):

@@ -6,16 +6,11 @@ JSON by these annotations; a field without a default has to be there.
 
 from __future__ import annotations
 
+from state.shape import Part
+
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any, Literal
-
-
-class Part:
-    """A part of a plan: what its class names, as attributes."""
-
-    def __init__(self, **fields: object) -> None:
-        vars(self).update(fields)
 
 
 class Base(Part):

@@ -8,11 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quality_reviewer.criteria import judged_criteria
-from shared.contents import ACCEPTED, MILESTONE, PERSON, PLAN, REMARKS, TASK, Content, Row, rows_for
+from shared.contents import (
+    ACCEPTED,
+    GOAL,
+    MILESTONE,
+    PARTS,
+    PERSON,
+    PLAN,
+    REMARKS,
+    TASK,
+    Content,
+    Row,
+    rows_for,
+)
 from state.statements import outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from state.milestones import AnyMilestone
@@ -26,36 +37,31 @@ _TOGETHER: Content[AnyMilestone] = Content(
 )
 
 
-def rows_of_plan(plan: Plan, part: str) -> Rows:
-    """Return what a plan says in a part of page and plan.md: each statement with its outcome."""
-    rows = _by_content(rows_for(PERSON, [c for c in PLAN if c.part == part], plan))
+def rows_of_plan(plan: Plan) -> dict[str, Rows]:
+    """Return what a plan says by the parts of page and plan.md: statements with their outcomes."""
+    parts: dict[str, Rows] = {part: {} for part in PARTS}
     revisions = {one.id: f"on revision {one.revision}" for one in plan.user_remarks}
+    for content, row in rows_for(PERSON, PLAN, plan):
+        parts[content.part].setdefault(content, []).append(row)
     for content in (TASK, REMARKS):
-        if content in rows:
-            rows[content] = [
-                row._replace(
-                    kind=revisions.get(row.id, ""), outcome=outcome_of(plan, row.id, row.outcome)
-                )
-                for row in rows[content]
-            ]
-    return rows
+        rows = parts[GOAL].get(content, [])
+        rows[:] = [
+            row._replace(
+                kind=revisions.get(row.id, ""), outcome=outcome_of(plan, row.id, row.outcome)
+            )
+            for row in rows
+        ]
+    return parts
 
 
 def rows_of_milestone(plan: Plan, milestone: Milestone) -> Rows:
     """Return what a milestone says: each criterion with what its reviewer named to show it."""
     criteria, together = judged_criteria(plan, milestone)
-    judged = [Row(text, why=shown and f"shown by {shown}") for text, shown in criteria]
-    others = [content for content in MILESTONE if content is not ACCEPTED]
-    rows = {
-        ACCEPTED: judged,
+    rows: Rows = {
+        ACCEPTED: [Row(text, why=shown and f"shown by {shown}") for text, shown in criteria],
         _TOGETHER: [Row(together)] if together else [],
-        **_by_content(rows_for(PERSON, others, milestone)),
     }
+    others = [content for content in MILESTONE if content is not ACCEPTED]
+    for content, row in rows_for(PERSON, others, milestone):
+        rows.setdefault(content, []).append(row)
     return {content: found for content, found in rows.items() if found}
-
-
-def _by_content(rows: Iterable[tuple[Content[Any], Row]]) -> Rows:
-    found: Rows = {}
-    for content, row in rows:
-        found.setdefault(content, []).append(row)
-    return found

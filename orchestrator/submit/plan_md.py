@@ -15,10 +15,9 @@ from shared.builders import visible
 from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS
 from shared.reviewed import (
     DECIDED_BY,
-    against_figures,
     beyond_limit,
     left_out,
-    note_lines,
+    passed_with,
     reviewers_of,
 )
 from shared.steps.slices import chosen
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.submit.outcomes import Rows
+    from shared.contents import Row
     from shared.run import State
     from state.models import Change, Milestone, Plan
 
@@ -45,13 +45,14 @@ MOST_SHOWN = 200_000
 
 def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
+    parts = rows_of_plan(plan)
     lines = [
-        *_head(plan),
-        *_part(plan, GOAL),
+        *_head(plan, parts[FIRST]),
+        *_part(GOAL, parts),
         *_questions(plan, answers),
-        *decisions(plan),
-        *_part(plan, LIMITS),
-        *_drawn(plan),
+        *_part(DECIDED, parts),
+        *_part(LIMITS, parts),
+        *_drawn(parts[DRAWN]),
         *_milestones(plan),
         *verified(plan),
         *reviews(plan),
@@ -60,7 +61,7 @@ def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     return visible("\n".join(lines)) + "\n"
 
 
-def _head(plan: Plan) -> Iterator[str]:
+def _head(plan: Plan, about: Rows) -> Iterator[str]:
     state = f"frozen {plan.frozen_at}" if plan.frozen_at else "draft"
     yield f"# {one_line(plan.overview.title) or 'Plan'}"
     yield ""
@@ -72,20 +73,30 @@ def _head(plan: Plan) -> Iterator[str]:
     if plan.base:
         extra = " with uncommitted work on top" if plan.base.snapshot else ""
         yield f"Base: `{plan.base.commit}` on {code(plan.base.branch)}{extra}."
-    for content, rows in rows_of_plan(plan, FIRST).items():
+    for content, rows in about.items():
         yield from ("", f"## {content.title}", "")
         yield from (f"> {live(line)}" for row in rows for line in row.text.split("\n"))
 
 
-def _part(plan: Plan, part: str) -> Iterator[str]:
+def _part(part: str, parts: Mapping[str, Rows]) -> Iterator[str]:
     """Yield what a plan says in a part of it, under its heading."""
-    if rows := rows_of_plan(plan, part):
+    if rows := parts[part]:
         yield from ("", f"## {part}", "", *_lines(rows))
 
 
 def _lines(rows: Rows) -> Iterator[str]:
     for content, found in rows.items():
-        yield from (f"- {row.line(content.label, one_line, code)}" for row in found)
+        yield from (f"- {_escaped(row).line(content.label)}" for row in found)
+
+
+def _escaped(row: Row) -> Row:
+    return row._replace(
+        text=one_line(row.text),
+        files=tuple(map(code, row.files)),
+        place=one_line(row.place),
+        why=one_line(row.why),
+        outcome=one_line(row.outcome),
+    )
 
 
 def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -99,12 +110,12 @@ def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str
 
 def decisions(plan: Plan) -> Iterator[str]:
     """Return the decisions with their reasons, and the alternatives that were not chosen."""
-    return _part(plan, DECIDED)
+    return _part(DECIDED, rows_of_plan(plan))
 
 
-def _drawn(plan: Plan) -> Iterator[str]:
+def _drawn(rows: Rows) -> Iterator[str]:
     """Yield architecture and flow of data, drawn in characters and thus in fences."""
-    if rows := rows_of_plan(plan, DRAWN):
+    if rows:
         yield from ("", f"## {DRAWN}")
     for content, found in rows.items():
         for text in (row.line(content.label) for row in found):
@@ -179,17 +190,21 @@ def reviews(plan: Plan) -> Iterator[str]:
     """Yield how each phase passed its review, and what stayed open."""
     if plan.reviews:
         yield from ("", "## Reviews", "")
+    passed = passed_with(plan.reviews)
     for outcome in plan.reviews:
         reason = f": {one_line(outcome.reason)}" if outcome.reason else ""
         by = f"decided {DECIDED_BY[outcome.by]}; read by {reviewers_of([outcome])}"
         told = f"passed in round {outcome.iteration}, {by} ({outcome.review} review){reason}"
         yield f"- {outcome.phase} {told}"
-        over = {item.id for item in against_figures(outcome)}
-        for item in outcome.open:
-            kind = "accepted by a person" if item.accepted else "open"
-            kind = "passed against the figures" if item.id in over else kind
-            yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
-        yield from (f"  - note, {one_line(line)}" for line in note_lines(outcome))
+        found = passed[outcome.phase]
+        for kind, items in (
+            ("passed against the figures", found.against),
+            ("accepted by a person", found.accepted),
+            ("open", found.open),
+        ):
+            for item in items:
+                yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
+        yield from (f"  - note, {one_line(line)}" for line in found.notes)
     if beyond := beyond_limit(plan.reviews):
         yield f"- {beyond}"
     yield from (f"- not asked, {line}" for line in left_out(plan.reviews))

@@ -178,12 +178,9 @@ def test_a_decision_of_others_is_told_without_its_reasons() -> None:
     assert "RA-001" not in again
 
 
-def test_a_row_is_one_line_in_any_format() -> None:
+def test_a_row_is_one_line() -> None:
     row = Row("paints", "CI-001", ("a.py", "b.py"), why="asked", refs=("DL-001",))
     assert row.line("") == "CI-001 a.py, b.py: paints (DL-001) – asked"
-    assert (
-        row.line("", str.upper, "`{}`".format) == "CI-001 `a.py`, `b.py`: PAINTS (DL-001) – ASKED"
-    )
     assert Row(files=("a.py",)).line("tests") == "tests: a.py"
     assert Row("no wall", kind="edge").line("test") == "test, edge: no wall"
     assert Row("a choice", "RA-001", why="slow").line("not chosen") == (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
+from orchestrator.submit.outcomes import rows_of_milestone
 from orchestrator.submit.page.html import Element, Items, Section, Titled, listed
 from orchestrator.submit.page.waves import picture
 from shared.builders import counted
@@ -83,17 +83,16 @@ def _titled(rows: Rows) -> list[Node]:
     ]
 
 
-def goal(facts: Facts) -> Section:
+def goal(request: str, rows: Rows) -> Section:
     """Return the user's request in their own words and how the assistant understood it."""
-    request = facts.run.request
     quoted = Element("blockquote", request, {"class": "text"}) if request.strip() else None
-    return Section("goal", GOAL, [quoted, *_titled(rows_of_plan(facts.plan, GOAL))])
+    return Section("goal", GOAL, [quoted, *_titled(rows)])
 
 
-def decisions(plan: Plan) -> Section:
+def decisions(rows: Rows) -> Section:
     """Return each design decision with its reasons and rejected alternatives, as page elements."""
-    rows = rows_of_plan(plan, DECIDED)
-    decided = rows.pop(DECISIONS, [])
+    rest = {content: found for content, found in rows.items() if content is not DECISIONS}
+    decided = rows.get(DECISIONS, [])
     articles: list[Node] = []
     for decision in decided:
         steps = [s.strip() for s in decision.why.replace("->", "\n").split("\n")]
@@ -101,11 +100,11 @@ def decisions(plan: Plan) -> Section:
         articles.append(Element("article", [
             Element("h3", with_id(decision.id, decision.text), {"id": decision.id}),
             Element("ol", reasons, {"class": "chain"}) if reasons else None,
-            _rejected(rows, {decision.id}),
+            _rejected(rest, {decision.id}),
         ]))  # fmt: skip
     known = {decision.id for decision in decided}
-    under = {row.under for found in rows.values() for row in found}
-    return Section("decisions", DECIDED, [*articles, _rejected(rows, under - known)])
+    under = {row.under for found in rest.values() for row in found}
+    return Section("decisions", DECIDED, [*articles, _rejected(rest, under - known)])
 
 
 def _rejected(rows: Rows, under: Collection[str]) -> Node:
@@ -114,15 +113,12 @@ def _rejected(rows: Rows, under: Collection[str]) -> Node:
     return Items([entry(row, label) for label, row in own], "rejected")
 
 
-def risks(plan: Plan) -> Section:
+def risks(limits: Rows, drawn: Rows) -> Section:
     """Return the plan's risks, assumptions, constraints and invariants, as page elements."""
-    drawn = [
-        Element("pre", row.line(content.label))
-        for content, found in rows_of_plan(plan, DRAWN).items()
-        for row in found
+    pictures = [
+        Element("pre", row.line(content.label)) for content, found in drawn.items() for row in found
     ]
-    limits = _titled(rows_of_plan(plan, LIMITS))
-    return Section("risks", LIMITS, [*limits, Titled(DRAWN, drawn)])
+    return Section("risks", LIMITS, [*_titled(limits), Titled(DRAWN, pictures)])
 
 
 def milestones(plan: Plan, files: Sequence[Edited]) -> Section:

@@ -10,10 +10,9 @@ from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
 from shared.reviewed import (
     DECIDED_BY,
     NOBODY,
-    against_figures,
     answers_of,
     left_out,
-    note_lines,
+    passed_with,
     reviewers_of,
 )
 from shared.verified import EXERCISED, facts_of
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
+    from shared.reviewed import Passed
     from state.models import Plan
     from state.results import Outcome, VerifyResult
 
@@ -75,8 +75,8 @@ def _result(result: VerifyResult) -> Node:
 
 def reviews(facts: Facts) -> Section:
     """Return each review phase with its rounds, its non-blocking findings and accepted ones."""
-    rows = [Element("article", _phase(facts, outcome)) for outcome in facts.plan.reviews]
-    passed = {o.phase for o in facts.plan.reviews}
+    passed = passed_with(facts.plan.reviews)
+    rows = [Element("article", _phase(facts, o, passed[o.phase])) for o in facts.plan.reviews]
     going = [o for o in facts.outcomes if o["phase"] not in passed]
     unread = not answers_of(facts.plan.reviews)
     note = Element("p", f"Reviewed by {NOBODY}.", {"class": "warn"})
@@ -93,7 +93,7 @@ def reviews(facts: Facts) -> Section:
     ])  # fmt: skip
 
 
-def _phase(facts: Facts, outcome: Outcome) -> Node:
+def _phase(facts: Facts, outcome: Outcome, passed: Passed) -> Node:
     said = f"Decided {DECIDED_BY[outcome.by]}; read by {reviewers_of([outcome])}"
     parts: list[Node] = [
         Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
@@ -102,24 +102,22 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
     if outcome.tree:
         tree = Element("code", outcome.tree)
         parts.append(Element("p", ["Reviewed tree: ", tree], {"class": "quiet"}))
-    over = {item.id for item in against_figures(outcome)}
     if outcome.reason:
-        head = Element("strong", "Against the figures: " if over else "Reason: ")
-        parts.append(Element("p", [head, outcome.reason], {"class": "warn" if over else "quiet"}))
+        head = Element("strong", "Against the figures: " if passed.against else "Reason: ")
+        tone = "warn" if passed.against else "quiet"
+        parts.append(Element("p", [head, outcome.reason], {"class": tone}))
     failed = [o for o in facts.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"]
     parts.append(Items([_round(o) for o in failed], "rows"))
     left = {
-        "Passed against the figures:": [i for i in outcome.open if i.id in over],
-        "Accepted by a person:": [i for i in outcome.open if i.accepted],
-        "Open, which does not block in this round:": [
-            i for i in outcome.open if i.id not in over and not i.accepted
-        ],
+        "Passed against the figures:": passed.against,
+        "Accepted by a person:": passed.accepted,
+        "Open, which does not block in this round:": passed.open,
     }
     for title, items in left.items():
         rows = [_named_finding(i.id, i.severity, i.finding) for i in items]
         parts += [Element("p", title), Items(rows, "rows")] if rows else []
-    if notes := note_lines(outcome):
-        parts += [Element("p", "The reviewers note:"), Items(notes, "rows")]
+    if passed.notes:
+        parts += [Element("p", "The reviewers note:"), Items(passed.notes, "rows")]
     return [*parts, _answers(outcome)]
 
 
