@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from state.milestones import kinds_of_docs, promise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from state import plan_table, reasons
+    from state import models, plan_table, reasons
     from state.milestones import AnyMilestone, AnyPlan
 
+    AnyCheckpoint = models.Checkpoint | plan_table.Checkpoint
     AnyStated = (
         plan_table.Invariant | plan_table.Tradeoff | reasons.Invariant | reasons.Tradeoff | str
     )
@@ -157,7 +158,16 @@ ASSUMED: Content[AnyPlan] = Content(
     LIMITS,
 )
 DECISIONS: Content[AnyPlan] = Content("Decisions", "", _decisions, _REASONS, DECIDED)
+ALTERNATIVES: Content[AnyPlan] = Content(
+    "Not chosen", "not chosen", _alternatives, _REASONS, DECIDED
+)
 RISKS: Content[AnyPlan] = Content("Risks", "", _risks, _REASONS, LIMITS)
+INVARIANTS: Content[AnyPlan] = Content(
+    "Stays true", "", lambda plan: _stated(plan.invisible_knowledge.invariants), _REASONS, LIMITS
+)
+TRADEOFFS: Content[AnyPlan] = Content(
+    "Given up", "", lambda plan: _stated(plan.invisible_knowledge.tradeoffs), _REASONS, LIMITS
+)
 REASONS: tuple[Content[AnyPlan], ...] = (
     Content("Constraints", "constraint", _constraints, _ANY, LIMITS),
     ASSUMED,
@@ -174,11 +184,10 @@ REASONS: tuple[Content[AnyPlan], ...] = (
     Content("Why", "", lambda p: _text(p.overview.problem), _DECIDES | _REVIEWERS, FIRST),
     Content("What", "", lambda p: _text(p.overview.approach), _DESIGNED, FIRST),
     DECISIONS,
-    Content("Not chosen", "not chosen", _alternatives, _REASONS, DECIDED),
+    ALTERNATIVES,
     RISKS,
-    Content("Stays true", "", lambda p: _stated(p.invisible_knowledge.invariants), _REASONS,
-            LIMITS),
-    Content("Given up", "", lambda p: _stated(p.invisible_knowledge.tradeoffs), _REASONS, LIMITS),
+    INVARIANTS,
+    TRADEOFFS,
     Content("Architecture", "architecture", lambda p: _figure(p.invisible_knowledge.architecture),
             _DESIGNED, DRAWN),
     Content("Data flow", "data flow", lambda p: _figure(p.invisible_knowledge.data_flow),
@@ -231,6 +240,12 @@ MILESTONE: tuple[Content[AnyMilestone], ...] = (
     Content("waits for", "waits for", lambda m: map(Row, m.waits_for), _DECIDES),
     Content("flags", "flag", lambda m: map(Row, m.flags), _DECIDES),
 )
+
+
+def answer_of(asked: AnyCheckpoint, answers: Mapping[str, Sequence[str]]) -> str:
+    """Return a question's answer as the user read it, labels in place of keys; '' without one."""
+    labels = {option.key: option.label for option in asked.options}
+    return ", ".join(labels.get(choice, choice) for choice in answers.get(asked.id, ()))
 
 
 def rows_for(

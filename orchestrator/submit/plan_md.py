@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
 from shared import resources
 from shared.builders import visible
-from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS
+from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, answer_of
 from shared.reviewed import (
     DECIDED_BY,
     beyond_limit,
@@ -20,7 +20,6 @@ from shared.reviewed import (
     passed_with,
     reviewers_of,
 )
-from shared.steps.slices import chosen
 from shared.verified import EXERCISED, facts_of
 from state.changes import apart
 from state.files import write_atomic
@@ -103,8 +102,7 @@ def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str
     if plan.checkpoints:
         yield from ("", "## Questions", "")
     for asked in plan.checkpoints:
-        labels = {option.key: option.label for option in asked.options}
-        said = ", ".join(chosen(labels, answers.get(asked.id, ()))) or "not answered"
+        said = answer_of(asked, answers) or "not answered"
         yield f"- {asked.id}: {one_line(asked.question)} → {one_line(said)}"
 
 

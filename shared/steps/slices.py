@@ -20,6 +20,7 @@ from shared.contents import (
     REVIEWER,
     STATEMENTS,
     WRITER,
+    answer_of,
     lines_for,
     rows_for,
 )
@@ -27,7 +28,7 @@ from state.milestones import changes_of, files_of, title_of
 from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Mapping
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
     from shared.contents import Content, Row
     from state.plan_table import Checkpoint, Milestone, Plan
@@ -178,16 +179,8 @@ def entities_of(value: object) -> list[Any]:
     ]
 
 
-def answer_lines(checkpoints: Iterable[Checkpoint], answers: dict[str, list[str]]) -> str:
+def answer_lines(checkpoints: Iterable[Checkpoint], answers: Mapping[str, Sequence[str]]) -> str:
     """Return the user's answers to the questions at checkpoints, as lines of text."""
     return "\n".join(
-        f"{c.id} {c.question} → "
-        f"{', '.join(chosen({o.key: o.label for o in c.options}, answers[c.id]))}"
-        for c in checkpoints
-        if c.id in answers
+        f"{c.id} {c.question} → {answer_of(c, answers)}" for c in checkpoints if c.id in answers
     )
-
-
-def chosen(labels: Mapping[str, str], choices: Iterable[str]) -> list[str]:
-    """Return a checkpoint's answer as the user read it: option labels in place of option keys."""
-    return [labels.get(choice, choice) for choice in choices]

@@ -8,8 +8,7 @@ from orchestrator.submit.outcomes import rows_of_milestone
 from orchestrator.submit.page.html import Element, Items, Section, Titled, listed
 from orchestrator.submit.page.waves import picture
 from shared.builders import counted
-from shared.contents import DECIDED, DECISIONS, DRAWN, GOAL, INTENTS, LIMITS
-from shared.steps.slices import chosen
+from shared.contents import DECIDED, DECISIONS, DRAWN, GOAL, INTENTS, LIMITS, answer_of
 from state.statements import DECLINED, DONE, UNCITED
 
 if TYPE_CHECKING:
@@ -32,12 +31,10 @@ def questions(facts: Facts) -> Section:
     waiting = facts.open_questions()
     rows = []
     for asked in sorted(facts.plan.checkpoints, key=lambda c: c not in waiting):
-        answer = facts.answers.get(asked.id)
-        if answer is None:
-            said = Element("p", "not answered yet", {"class": "warn"})
-        else:
-            labels = {o.key: o.label for o in asked.options}
-            said = Element("p", ["Answer: ", Element("strong", ", ".join(chosen(labels, answer)))])
+        said = Element("p", "not answered yet", {"class": "warn"})
+        if asked not in waiting:
+            answer = Element("strong", answer_of(asked, facts.answers))
+            said = Element("p", ["Answer: ", answer])
         heading = Element("h3", with_id(asked.id, asked.question))
         options = Items([_option(o) for o in asked.options], "options")
         rows.append(Element("div", [heading, said, options]))
