@@ -52,7 +52,8 @@ def searching(tool: Tool, given: Mapping[str, Any], path: str, cwd: str) -> dict
     for form in written_forms(path or cwd):
         check_tree(form, Scene(cwd))
     name, value = tool.ignored
-    if name and given.get(name) is value:
+    # A client may take a text such as "false" for what it means.
+    if name and given.get(name) not in (None, not value):
         text = f"with {name} {str(value).lower()} it reads what git ignores, which may hold secrets"
         raise Denied(text, "search without it, or by grep or rg in the shell")
     if not tool.names:

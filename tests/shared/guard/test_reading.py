@@ -117,8 +117,9 @@ def test_a_search_reads_nothing_that_git_ignores_and_no_hidden_secret(root: Path
     assert {asks(no_ignore=True), *(asks(include_pattern=given) for given in WIDE)} == {"deny"}
     vibe = Client(root, host="vibe")
     assert vibe.asks("file_system.grep", pattern="VALUE", use_default_ignore=True) == {}
-    reason = vibe.denial("file_system.grep", pattern="VALUE", use_default_ignore=False)
-    assert "which may hold secrets. Instead: search without it" in reason
+    for given in (False, 0, "false", "no"):
+        reason = vibe.denial("file_system.grep", pattern="VALUE", use_default_ignore=given)
+        assert "which may hold secrets. Instead: search without it" in reason
 
 
 @pytest.mark.skipif(not shutil.which("rg"), reason="ripgrep is missing: apt install ripgrep")
