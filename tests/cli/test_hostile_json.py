@@ -1,0 +1,91 @@
+"""Whatever JSON a model hands in, each command refuses it in the same words and changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.hostile_json import cases, is_refused
+from tests.journey import FILES, Journey
+from tests.orchestrator.execute.waves import writing
+from tests.strategies import Choice, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+    from tests.journey import Driven
+
+    Repositories = Callable[..., Repository]
+
+FILE = "answers/hostile.json"
+LIST, OBJECT = "a list", "an object"
+# By where a run stands: commands that read JSON there, and what they want.
+PLACES: dict[str, dict[str, str]] = {
+    "context": {"context set --file": OBJECT},
+    "design": {
+        "plan batch --file": LIST, "plan done --phase plan-design --batch": LIST,
+        "plan add milestone --name One --json": OBJECT,
+        "plan set overview --version 1 --json": OBJECT, "plan import": OBJECT,
+        "context ask --role architect --file": LIST,
+    },
+    "code review": {
+        "qr set --phase plan-code --group 1 --file": LIST, "qr add --phase plan-code --file": LIST,
+    },
+    "writing": {
+        "exec done --milestone M-001 --attempt 1 --file": OBJECT,
+        "exec ask --milestone M-001 --attempt 1 --file": LIST,
+    },
+    "strategy": {
+        "strategy set --file": OBJECT, "strategy context --file": OBJECT,
+        "workflow new sheet-report --file": OBJECT,
+    },
+    "validation": {"strategy verdict RETRY --file": OBJECT},
+    "light": {"mode submit --agent session-1 --file": OBJECT},
+}  # fmt: skip
+
+
+def standing(make_repo: Repositories, where: str) -> Driven:
+    """Return a run that stands where the table says."""
+    if where == "writing":
+        return writing(make_repo)
+    if where in ("strategy", "validation"):
+        choice = Choice(make_repo(files=FILES), *(["--chat"] if where == "validation" else []))
+        choice.start()
+        if where == "validation":
+            choice.choose(plan("synthesis"))
+            choice.answers()
+        return choice
+    journey = Journey(make_repo(files=FILES))
+    if where == "light":
+        journey.state_dir = str(journey.repository.path)
+        Path(journey.state_dir, "answers").mkdir()
+        assert journey.run("mode", "enter", "--agent", "session-1").code == 0
+        return journey
+    journey.review = "small"
+    return journey.to(where)
+
+
+def held(run: Driven) -> dict[str, bytes]:
+    """Return every file of the run but what its host writes for us, and the database."""
+    files = [p for p in (run.repository.path / ".planner").rglob("*") if p.is_file()]
+    return {
+        str(p): p.read_bytes() for p in files if p.parent.name != "answers" and p.name != "lock"
+    }
+
+
+@pytest.mark.requirement("PL-11", "SD-9")
+@pytest.mark.parametrize("where", PLACES)
+def test_hostile_json_is_refused_in_the_same_words_wherever_it_is_handed_in(
+    make_repo: Repositories, where: str
+) -> None:
+    run = standing(make_repo, where)
+    before = held(run)
+    for command, wanted in PLACES[where].items():
+        for text, said in cases(wanted):
+            run.write_answer("hostile.json", text)
+            path = str(Path(run.state_dir, FILE))
+            is_refused(run.call(*command.split(), path), said)
+    assert held(run) == before
