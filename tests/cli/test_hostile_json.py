@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.resources import review_path
+from state.files import read_json, write_json
 from tests.hostile_json import cases, is_refused
-from tests.journey import FILES, Journey
+from tests.journey import FILES, LAUNCHER, Journey
 from tests.orchestrator.execute.waves import writing
 from tests.strategies import Choice, plan
 
@@ -89,3 +93,21 @@ def test_hostile_json_is_refused_in_the_same_words_wherever_it_is_handed_in(
             path = str(Path(run.state_dir, FILE))
             is_refused(run.call(*command.split(), path), said)
     assert held(run) == before
+
+
+@pytest.mark.requirement("PL-18")
+def test_a_printed_step_says_what_is_wrong_with_a_damaged_review(make_repo: Repositories) -> None:
+    """It is the only one that loads a package, and it prints no traceback."""
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    journey.to("code review")
+    path = review_path(journey.state_dir, "plan-code")
+    review = read_json(path)
+    review["items"][0] |= {"status": "FINE", "rounds": -1}
+    write_json(path, review)
+    words = [sys.executable, "-I", "-S", LAUNCHER, "step", "planner", "--state-dir"]
+    done = subprocess.run([*words, journey.state_dir], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"{path}: items[0].status" in done.stdout
+    assert "this is none of the possible values · allowed: TODO, PASS" in done.stdout
+    assert "this is too small" in done.stdout
