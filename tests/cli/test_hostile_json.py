@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +10,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from developer.hand_in import read_result
+from orchestrator.strategy_route.strategic_plan import check_plan
+from quality_reviewer.answer_rows import read_rows
+from shared.named_files import Named
 from shared.resources import review_path
+from shared.strategy_record import Strategy
 from state.files import read_json, write_json
+from state.light import parse_light
+from tests.forms import some
 from tests.hostile_json import cases, is_refused
 from tests.journey import FILES, LAUNCHER, Journey
+from tests.light_plans import PLAN
 from tests.orchestrator.execute.waves import writing
-from tests.strategies import Choice, plan
+from tests.strategies import TEMPLATES, Choice, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,11 +97,33 @@ def test_hostile_json_is_refused_in_the_same_words_wherever_it_is_handed_in(
     run = standing(make_repo, where)
     before = held(run)
     for command, wanted in PLACES[where].items():
-        for text, said in cases(wanted):
+        for text, said in some(cases(wanted), 4):
             run.write_answer("hostile.json", text)
             path = str(Path(run.state_dir, FILE))
             is_refused(run.call(*command.split(), path), said)
     assert held(run) == before
+
+
+def test_sound_json_is_taken_without_the_package_that_says_what_is_wrong(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loading it would take longer than the command."""
+    journey = Journey(make_repo(files=FILES))
+    journey.to("context")
+    monkeypatch.setitem(sys.modules, "jsonschema", None)  # to import it is an error now
+    for _ in ("context", "design"):
+        assert journey.advance().code == 0, journey.last.text
+    answers = [
+        {"id": "qa-001", "status": "PASS"},
+        {"check": "c", "finding": "f"},
+        {"verdict": "pass"},
+    ]
+    assert not read_rows(answers).problems
+    chosen = check_plan(TEMPLATES["9.3 code task"][1], Strategy("Make f add two", "code"))
+    assert len(chosen["goals"]) == 3
+    assert parse_light(PLAN)["summary"] == PLAN["summary"]
+    result = Named("result.json", json.dumps({"status": "success", "stats": {}}).encode(), 0)
+    assert not read_result(result, "M-001").error
 
 
 @pytest.mark.requirement("PL-18")
