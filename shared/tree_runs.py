@@ -37,13 +37,14 @@ class TreeRun(NamedTuple):
         )
 
 
-def record(state_dir: str, run: TreeRun) -> None:
-    """Remember a run under the next number, under the run's lock; of many the last are kept."""
+def record(state_dir: str, run: TreeRun) -> int:
+    """Remember a run under the run's lock and return its number; of many the last are kept."""
     kept = _read(state_dir)
     rows = kept.get("runs", [])
     number = 1 + max((row["number"] for row in rows), default=0)
     rows = [*rows, run._replace(number=number)._asdict()]
     write_json(tree_runs_path(state_dir), {**kept, "runs": rows[-MOST_KEPT:]})
+    return number
 
 
 def mark_captured(state_dir: str, tree: str) -> None:
