@@ -164,7 +164,7 @@ class Git:
         is asked again once a file that it had them from is another.
         """
         if not self.known.holds:
-            words = ("config", "--list", "--show-origin", "-z")
+            words = ("config", "--list", "--show-scope", "--show-origin", "-z")
             self.known.read(self.as_set_up().run(*words), self._folder)
         return self.known.settings
 
