@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import tools_job
-from developer.verify.trial_commit import hook_names, limit_of, try_commit
+from developer.verify.hooks import hook_names
+from developer.verify.trial_commit import limit_of, try_commit
 from orchestrator.submit.message import files_beside, message_of
 from shared.git.change import ends
 from shared.git.fit import Ways, check_fit
@@ -81,7 +82,7 @@ def check_on_branch(state: State, plan: Plan, repository: Repository, intended: 
     if not submitted or submitted[-1] in ("", branch_of(state)):
         return
     job = tools_job(state, plan)
-    names = hook_names(job, repository)
+    names = hook_names(repository, job.worktree)
     apart, on_branch = try_commit(job, repository, intended, names)
     if on_branch.code and not apart.code:
         tried = Tried(state, plan, intended, [], limit_of(job))
@@ -120,7 +121,7 @@ def _try_hooks(
 ) -> tuple[list[Problem], str]:
     """Make the commit for a trial; return what its hooks have against it, and what to note."""
     job = tools_job(state, plan)
-    names = hook_names(job, repository)
+    names = hook_names(repository, job.worktree)
     if not names:
         return [], ""
     limit_s = limit_of(job)
