@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
+from shared.mode.guarded import NOT_GUARDED
 from shared.qr.types import ASSISTANT
 from shared.reviewed import (
     against_figures,
@@ -169,6 +170,7 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     declined = sum(one.outcome.startswith(DECLINED) for one in plan.user_remarks)
     notes = sum(len(note_lines(o)) for o in plan.reviews)
     rows = [
+        (facts.waits and not facts.guarded, "answer", NOT_GUARDED),
         (waiting, "questions", counted(waiting, "question") + " without an answer"),
         (facts.previous, "differences", "what differs from the last revision"),
         (against, "reviews", f"passed against the figures: {', '.join(against)}"),
