@@ -1,7 +1,8 @@
-"""The git hooks that run on code which nobody has approved: without a place a person confirms them.
+"""The hooks and filters of git, which run on code that nobody has approved.
 
-A hook runs what lies in the worktree, such as the project's tests, and where nothing holds it that
-code reads secrets, uses the network and writes files before anybody has read it.
+They run what lies in the worktree, such as the project's tests, and where nothing holds it that
+code reads secrets, uses the network and writes files before anybody has read it. So without a place
+a person confirms them: hooks by their content, filters by their command.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from shared.builders import visible_line
+from shared.git.filters import unknown
 from shared.git.hooks import executables, hook_folder
 from shared.resources import command
 from state.errors import Refused
@@ -30,8 +33,8 @@ def _folders(repo: Repository, worktree: str) -> tuple[str, str]:
 
 
 def render_hooks(repo: Repository, worktree: str) -> str:
-    """Return the hooks as text that a person reads and confirms, a line for each; "" for none."""
-    lines = []
+    """Return hooks and filters as a text to read and confirm, a line for each; "" for none."""
+    lines = [f"git config {visible_line(f'{k}: {v}')}" for k, v in unknown(repo.git).items()]
     for folder in _folders(repo, worktree):
         for name in executables(folder):
             try:
@@ -44,23 +47,23 @@ def render_hooks(repo: Repository, worktree: str) -> str:
 
 
 def hooks_hash(text: str) -> str:
-    """Return the hash by which a person confirms the hooks of a text, "" for none."""
+    """Return the hash by which a person confirms what stands in a text, "" for none."""
     return sha256(text.encode()).hexdigest() if text else ""
 
 
 def not_confirmed(
     repo: Repository, worktree: str, is_confirmed: Callable[[str], bool], state_dir: str
 ) -> Refused | None:
-    """Return the refusal of hooks without a place, None if there are none or they are confirmed."""
+    """Return why they may not run without a place, None if there are none or they are confirmed."""
     text = render_hooks(repo, worktree)
     digest = hooks_hash(text)
     if not digest or is_confirmed(digest):
         return None
     return Refused(
         "refused",
-        "git hooks",
+        "git hooks and filters",
         "they run code that nobody has approved yet, nothing holds them here, and no person has "
         f"confirmed that:\n{text}",
-        "ask the user to read the hooks and then to confirm them",
+        "ask the user to read what they start and then to confirm them",
         command("config", "confirm", digest, state_dir=state_dir),
     )

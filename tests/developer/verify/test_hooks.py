@@ -52,6 +52,22 @@ def test_without_a_place_a_hook_runs_the_worktree_s_code_once_it_is_confirmed(
     assert "git hook pre-commit" in changed.problems[0][1], changed.text
 
 
+@pytest.mark.requirement("PP-1", "PP-3")
+def test_without_a_place_a_filter_runs_the_worktree_s_code_once_it_is_confirmed(
+    coding: Journey,
+) -> None:
+    set_hook(coding.repository, "pre-commit", "exit 0\n")
+    coding.repository.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    coding.repository.git("config", "filter.tidy.clean", "sh src/a.py\n#")
+    (Path(coding.state_dir) / "worktree" / ".gitattributes").write_text("*.md filter=tidy\n")
+    refused = coding.planner("plan", "capture")
+    [(_, text)] = refused.problems
+    assert "git config filter.tidy.clean: sh src/a.py\\n#\n" in text
+    assert "lfs" not in text
+    assert coding.planner(*words_of(way_out(text))).code == 0
+    assert "nobody has approved yet" not in coding.planner("plan", "capture").text
+
+
 @pytest.mark.requirement("PP-1")
 def test_a_place_that_cannot_be_entered_after_all_counts_as_none(
     coding: Journey, monkeypatch: pytest.MonkeyPatch
