@@ -65,11 +65,16 @@ _FILTER = r"(clean|smudge) filter '[^']*' failed"
 _CONFINED = "the filter that git's settings name ran in the place, where it has no network and what"
 # Fetches all that a partial clone leaves out.
 FETCH_ALL = "git fetch --refetch --no-filter"
+_FORBIDDEN = r"transport '\w+' not allowed"
 _PARTIAL = "in a partial clone git fetches what it left out when it is needed"
 _WAYS = (
     (r"[Nn]o space left on device|Disk quota exceeded", f"make room on the disk, {_AGAIN}"),
     (_NO_LFS, f"install git-lfs, which this repository's attributes ask for, {_AGAIN}"),
     (_FAR_AWAY, f"{_PARTIAL}: make its remote reachable, {_AGAIN}; or: {FETCH_ALL}"),
+    (
+        _FORBIDDEN,
+        f"git fetches nothing by what .git/config names; a person does: {FETCH_ALL}, {_AGAIN}",
+    ),
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
 )
 

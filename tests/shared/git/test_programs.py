@@ -212,7 +212,9 @@ def test_a_partial_clone_fetches_nothing_by_a_program_that_it_names_itself(
     }.items():  # fmt: skip
         repo.git("config", key, value)
     git = find_repository(str(repo.path)).git
-    assert git.attempt("cat-file", "blob", missing).returncode
+    with pytest.raises(Refused) as refused:
+        git.run("cat-file", "blob", missing)
+    assert "git fetch --refetch --no-filter" in refused.value.problems[0].allowed
     assert not [*marks.iterdir()]
     assert git.as_set_up().attempt("cat-file", "blob", missing).returncode
     assert [file.name for file in marks.iterdir()] == ["uploadpack"]
