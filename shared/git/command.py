@@ -70,11 +70,11 @@ _PARTIAL = "in a partial clone git fetches what it left out when it is needed"
 _WAYS = (
     (r"[Nn]o space left on device|Disk quota exceeded", f"make room on the disk, {_AGAIN}"),
     (_NO_LFS, f"install git-lfs, which this repository's attributes ask for, {_AGAIN}"),
-    (_FAR_AWAY, f"{_PARTIAL}: make its remote reachable, {_AGAIN}; or: {FETCH_ALL}"),
     (
         _FORBIDDEN,
-        f"git fetches nothing by what .git/config names; a person does: {FETCH_ALL}, {_AGAIN}",
+        f"read what .git/config says of fetching; if that is yours: {FETCH_ALL}, {_AGAIN}",
     ),
+    (_FAR_AWAY, f"{_PARTIAL}: make its remote reachable, {_AGAIN}; or: {FETCH_ALL}"),
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
 )
 
