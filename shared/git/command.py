@@ -72,7 +72,7 @@ _WAYS = (
     (_NO_LFS, f"install git-lfs, which this repository's attributes ask for, {_AGAIN}"),
     (
         _FORBIDDEN,
-        f"read what .git/config says of fetching; if that is yours: {FETCH_ALL}, {_AGAIN}",
+        f"read what .git/config fetches by; if that is yours: {FETCH_ALL}, {_AGAIN}",
     ),
     (_FAR_AWAY, f"{_PARTIAL}: make its remote reachable, {_AGAIN}; or: {FETCH_ALL}"),
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
