@@ -49,9 +49,8 @@ def allow(state: State, most_files: int, risk: str, *, unproven: bool = False) -
     given = state.database.auto(state.run)
     if given and (given.most_files, given.risk) == (most_files, risk):
         return
-    if guarded:
-        what = ("auto", "on", "--files", str(most_files), "--risk", risk)
-        check_second_act(state.database, state.run, consent, what, again=unproven)
+    what = ("auto", "on", "--files", str(most_files), "--risk", risk)
+    check_second_act(state.database, state.run, consent, what, guarded=guarded, again=unproven)
     with state.database as database:
         database.set_auto(state.run, most_files, risk, consent.who, consent.channel)
         detail = f"at most {most_files} files, risk {risk}, channel: {consent.channel}"

@@ -83,9 +83,10 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
             found, consent = _consent(state, commit_to_come(state, plan), now, given)
             check_demand(consent, state.config["config"].get("require", ""), digest)
             check_run(state)
-            if _is_guarded(state):
-                what, again = ("approve", digest), given.unproven
-                check_second_act(state.database, state.run, consent, what, again=again)
+            what, guarded = ("approve", digest), _is_guarded(state)
+            check_second_act(
+                state.database, state.run, consent, what, guarded=guarded, again=given.unproven
+            )
             approval.save(state.state_dir, found)
             with state.database as database:
                 database.approve(state.run, digest, consent.who, consent.channel)

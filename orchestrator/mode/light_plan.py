@@ -132,9 +132,8 @@ def approve(target: Target, begins: str, now: float, given: Given = TYPED) -> Mo
         consent = check_consent(digest, guarded=guarded, now=now)
         check_demand(consent, _demand(found), digest)
         check_tree(found)
-        if guarded:
-            what, again = ("approve", digest), given.unproven
-            check_second_act(found.database, None, consent, what, again=again)
+        what = ("approve", digest)
+        check_second_act(found.database, None, consent, what, guarded=guarded, again=given.unproven)
         found.change("approve", consent.who, consent.detail)
     return found
 

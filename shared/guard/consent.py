@@ -61,7 +61,7 @@ def note_guarded(database: Database, row: Planning, run: Run | None) -> None:
 def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
     """Return how the plan with hash `digest` was approved; Refused if an assistant approves it.
 
-    `guarded` says whether hooks check the sessions that plan: without hooks, an assistant could
+    `guarded` says whether hooks check the sessions that plan: without them, an assistant could
     have done whatever a person can do, so nothing is proven.
     """
     variable = assistant_variable()
@@ -69,14 +69,17 @@ def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
         if typed.is_typed(digest, os.environ, now):
             return Consent(COMMAND)
         raise _not_typed(digest, f"an assistant runs this command ({variable} is set)")
-    if not guarded:
-        return Consent(UNPROVEN_CHANNEL, "no hook checks the session that plans")
+    unchecked = Consent(UNPROVEN_CHANNEL, "no hook checks the session that plans")
+    if not guarded and not _are_hooks_set_up():
+        return unchecked
     from shared.guard import ancestry
 
     chain = ancestry.above(os.getpid())
     assistant = ancestry.assistant_in(chain)
     if assistant is not None:
         raise _not_typed(digest, f"an assistant runs this command ({assistant.name} started it)")
+    if not guarded:
+        return unchecked
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise _not_typed(digest, "this command does not run in a terminal")
     why = ancestry.stands_between(chain) or _others()
@@ -102,14 +105,15 @@ def check_demand(consent: Consent, demand: str, digest: str) -> None:
 
 
 def check_second_act(
-    database: Database, run: Run | None, consent: Consent, what: Sequence[str], *, again: bool
-) -> None:
+    database: Database, run: Run | None, consent: Consent, what: Sequence[str], *,
+    guarded: bool, again: bool,
+) -> None:  # fmt: skip
     """Raise Refused for the first act of an unproven approval; it counts once it is given `again`.
 
-    `what` are the words of the command. Where hooks check the session that plans, another program
-    of the user must not start the execution by what looks like any other approval.
+    `what` are the words of the command. Where hooks check the session that plans, or were set up
+    and do not, another program must not start the execution by what looks like any approval.
     """
-    if consent.channel != UNPROVEN_CHANNEL:
+    if consent.channel != UNPROVEN_CHANNEL or not (guarded or _are_hooks_set_up()):
         return
     asked, rows = f"{' '.join(what)}, ", database.audit_rows(run)
     if any(row["action"] == ASKED and row["detail"].startswith(asked) for row in rows):
@@ -126,6 +130,11 @@ def check_second_act(
     )
     way = resources.command(*what, UNPROVEN_OPTION)
     raise Refused("refused", what[0], text, allowed, way)
+
+
+def _are_hooks_set_up() -> bool:
+    """Return whether `planner setup` has put hooks into an assistant of this user."""
+    return os.path.lexists(resources.installed_path("hooks", "guard"))
 
 
 def _others() -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared import resources
 from shared.clients import known
 from shared.guard import typed
 from shared.resources import launcher
@@ -362,6 +363,26 @@ def test_an_approval_that_nothing_shows_to_be_a_persons_takes_a_second_act(
     again = terminals.run(alone, waiting.repository.path)
     assert again.code == 0, again.text
     assert recorded(waiting)[1].startswith("channel: unproven (")
+
+
+def test_hooks_that_were_set_up_and_have_seen_nothing_are_no_way_round_the_second_act(
+    waiting: Journey, digest: str
+) -> None:
+    """A session that plans unguarded, from elsewhere, could else approve its own plan."""
+    guard = Path(resources.installed_path("hooks", "guard"))
+    guard.parent.mkdir(parents=True)
+    guard.touch()
+    one = COMMAND.format(digest, waiting.state_dir)
+    first = terminals.run(terminals.python(one), waiting.repository.path)
+    assert first.code == 1
+    assert "no hook checks the session that plans. So it takes two acts" in first.text
+    given = shlex.quote(json.dumps({"shell": f"env -u CLAUDECODE {one} --unproven"}))
+    inside = f"echo {given} | {sys.executable} -I {shlex.quote(str(FAKE))} claude"
+    refused = terminals.run(inside, waiting.repository.path)
+    assert "an assistant runs this command (claude started it)" in refused.text
+    assert approvals(waiting) == []
+    again = terminals.run(terminals.python(f"{one} --unproven"), waiting.repository.path)
+    assert again.code == 0, again.text
 
 
 @pytest.mark.usefixtures("client")
