@@ -37,6 +37,12 @@ def agent_option(command: Command) -> Command:
     )
 
 
+def unproven_option(command: Command) -> Command:
+    """Add the option of the second act of an approval that nothing shows to be a person's."""
+    text = "Approve although nothing shows that a person does; after a first try."
+    return click.option("--unproven", is_flag=True, help=text)(command)
+
+
 def role_option(command: Command) -> Command:
     """Add the option --role with its value, for a command whose deed depends on it."""
     return click.option(*_ROLE, **_CALLER)(command)
@@ -71,7 +77,7 @@ def _check_person(ctx: click.Context, name: str, role: str | None) -> None:
     if role is not None:
         text = f"the role {role} may not run this, since only a person may"
         raise Refused("refused", "--role", text, "end here and say that it waits for the user")
-    from shared.guard.consent import assistant_variable
+    from shared.mode.guarded import assistant_variable
 
     variable = assistant_variable()
     if not variable or name in CONSENTED or ctx.params.get("dry_run"):

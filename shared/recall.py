@@ -1,8 +1,9 @@
 """Recall what earlier plans of a repository decided; read them from its commits (ST-9).
 
-Only what was approved and carried out counts: a plan whose digest a commit in the history of HEAD
-names in its `Plan-Digest:` trailer, and no later commit takes back. Plans are read from
-`planning/plans/` at HEAD, from `refs/planner/`, and from those fetched (`refs/planner-fetched/`).
+Only what was carried out counts: a plan whose digest a commit in the history of HEAD names in its
+`Plan-Digest:` trailer, and no later commit takes back. Plans are read from `planning/plans/` at
+HEAD, from `refs/planner/`, and from those fetched (`refs/planner-fetched/`). Anybody who commits
+can write all that: each says who approved it, and what nobody approved is never taken up unasked.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from shared import resources
+from shared.approvers import NOBODY, approvals
 from shared.contents import ALTERNATIVES, DECISIONS, INVARIANTS, RISKS, TRADEOFFS
 from shared.git.repository import find_repository
 from shared.plan_refs import FETCHED, KEPT
@@ -87,6 +89,9 @@ def _read(repository: Repository, memory: Memory, head: str, refs: str) -> None:
                 # One of a form that is not known says nothing.
                 said = [] if faults else _entries_of(plan, digest, source, commit, at)
                 memory.add(digest, source, said)
+        for given in approvals(repository, wanted, refs) if wanted else ():
+            if memory.judged(given.digest) != given.key:
+                memory.approve(given.digest, given.word(), given.key)
         memory.note("read", f"{head}\n{refs}")
 
 
@@ -173,12 +178,16 @@ def _recall(repository: Repository, query: str, limit: int) -> list[Found]:
 
 
 def useful(state: State, query: str) -> list[Found]:
-    """Return the best few that fit a query well; none where nothing can be recalled."""
+    """Return the best few that fit a query well and that somebody approved.
+
+    None where nothing can be recalled. Who designs a change would take them for settled.
+    """
     try:
         found = _recall(state.repository, query, _LOOKED_FOR)
     except Refused:
         return []
-    return [one for one in found if one.confidence >= USEFUL][:_BEST]
+    fit = [one for one in found if one.confidence >= USEFUL and one.approved != NOBODY]
+    return fit[:_BEST]
 
 
 def age_of(at: str, now: float) -> str:
@@ -198,10 +207,11 @@ def _seconds(at: str) -> float:
 def as_block(one: Found) -> Json:
     """Return what was recalled as a block of gathered context (§2), with where it comes from."""
     entry = one.entry
+    origin = f"{entry.source} {entry.name}, commit {entry.commit_id[:12]} of {entry.at}"
     return {
         "title": f"{entry.kind.capitalize()}: {entry.title}", "source_type": "plan_memory",
         "node_ids": [f"{entry.digest[:12]}:{entry.name}"],
-        "provenance": [f"{entry.source} {entry.name}, commit {entry.commit_id[:12]} of {entry.at}"],
+        "provenance": [f"{origin}, approved: {one.approved}"],
         "confidence_avg": one.confidence, "content": entry.body or entry.title,
     }  # fmt: skip
 
@@ -219,5 +229,6 @@ def line_of(one: Found) -> str:
     entry = one.entry
     why = " ".join(entry.body.split())
     text = f"{entry.kind} {entry.name}: {' '.join(entry.title.split())}"
-    told = f"{entry.source}, {entry.at[:10]}, confidence {one.confidence:.2f}"
+    told = f"{entry.source}, {entry.at[:10]}, approved: {one.approved}"
+    told += f", confidence {one.confidence:.2f}"
     return f"{text}{f' – {why}' if why else ''} ({told})"

@@ -177,6 +177,10 @@ class Database(ExecutionRows, QueueRows):
         row = self._row(sql, (run.run_id, digest))
         return (row[0], row[1]) if row else None
 
+    def channels(self) -> dict[str, str]:
+        """Return the channel by which each approved plan was approved, by its digest."""
+        return {row[0]: row[1] for row in self._rows("SELECT digest, channel FROM approvals")}
+
     def accept(self, run: Run, phase: str, check: str, scope: str, reason: str) -> None:
         """Record that a person accepts a check's finding about one plan entity or file, and why."""
         values = (run.run_id, phase, check, scope, reason, now())

@@ -88,6 +88,8 @@ def _own_home(
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_TERMINAL_PROMPT", "0")
     monkeypatch.setenv("TZ", "UTC")
+    # The tests may run below an assistant, whose process would be taken for the one that plans.
+    monkeypatch.setattr("shared.guard.ancestry.client_above", lambda _pid: None)
     if grounds:
         grounds.begin()
 

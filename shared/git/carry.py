@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import apply_patches
-from shared.git.filters import merging_plainly
 from shared.git.lending import clean, forget
 from shared.git.snapshot import IDENTITY
 from shared.git.worktree import clear_stale_locks, make_worktree, open_worktree, set_made_at
@@ -41,7 +40,7 @@ def carry_over(
         apply_patches(index, changes)
         held = index.text("write-tree")
     git = tree.git
-    git = git.having("rerere.enabled=false", *merging_plainly(git), **IDENTITY)
+    git = git.having("rerere.enabled=false", **IDENTITY)
     saved = git.text("commit-tree", held, "-p", old, "-m", "the plan on its former base")
     git.run("update-ref", "--no-deref", "HEAD", new)
     git.run("read-tree", "--reset", "-u", new)

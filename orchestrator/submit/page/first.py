@@ -8,6 +8,7 @@ from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
 from shared.contents import ASSUMED, FIRST, LIMITS, RISKS
+from shared.mode.guarded import NOT_GUARDED
 from shared.qr.types import ASSISTANT
 from shared.reviewed import (
     answers_of,
@@ -173,6 +174,7 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     declined = sum(one.outcome.startswith(DECLINED) for one in plan.user_remarks)
     notes = sum(len(found.notes) for found in passed.values())
     rows = [
+        (facts.waits and not facts.guarded, "answer", NOT_GUARDED),
         (waiting, "questions", counted(waiting, "question") + " without an answer"),
         (facts.previous, "differences", "what differs from the last revision"),
         (against, "reviews", f"passed against the figures: {', '.join(against)}"),

@@ -18,6 +18,7 @@ from orchestrator.submit.page.html import Element, page
 from shared import resources
 from shared.contents import DECIDED, DRAWN, GOAL, LIMITS
 from shared.digests import SHORTEST
+from shared.mode.guarded import is_guarded
 from shared.plan_file import check_frozen
 from state import store
 from state.errors import Refused
@@ -71,6 +72,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         accepted=[(*named, reason) for named, reason in database.accepted(run, *PHASES).items()],
         approved=next((r for r in approvals if r["digest"] == plan.digest), None),
         channel=approved[0] if approved else "",
+        guarded=is_guarded(database, database.planning_of(run.run_id)),
         reverted=reverts[-1] if reverts else "",
         commands=_commands(state),
     )
