@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from state import models, reasons
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
-from state.milestones import DOC_LISTS
+from state.milestones import DOC_LISTS, changes_of, docs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +89,9 @@ KINDS = {
         made_by="`planner plan capture`",
     ),
 }
+
+# Where a plan has its entities outside of milestones.
+_LISTS = [kind.place for kind in KINDS.values() if kind.prefix and not kind.in_milestone]
 
 
 class Found(NamedTuple):
@@ -176,6 +179,15 @@ def _reached(schema: Json, definitions: Json) -> Json:
 def id_of(found: Found) -> str:
     """Return a plan entity's id, or the kind's name for entities without id such as overview."""
     return str(getattr(found.entity, "id", found.kind))
+
+
+def ids(plan: AnyPlan) -> list[str]:
+    """Return the id of every entity of a plan that has one, each as often as it stands there."""
+    found = [e.id for place in _LISTS for e in value_at(plan, place) if not isinstance(e, str)]
+    for milestone in plan.milestones:
+        within = (*milestone.code_intents, *changes_of(milestone), *docs_of(milestone))
+        found += [entity.id for entity in within]
+    return found
 
 
 def walk(plan: AnyPlan) -> Iterator[Found]:

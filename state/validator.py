@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from state.errors import Problem
 from state.fields import LARGEST_INTEGER
-from state.kinds import id_of, walk
+from state.kinds import id_of, ids, walk
 from state.milestones import changes_of, docs_of, files_of
 from state.statements import DECLINED, cited_by
 from state.waves import compute_waves, find_cycle
@@ -138,8 +138,10 @@ def _place(found: Found) -> str:
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:
+    names = ids(plan)
     seen: dict[str, Found] = {}
-    for found in walk(plan):
+    # To say where each stands costs far more than to see that none is used twice.
+    for found in walk(plan) if len({*names}) < len(names) else ():
         name = id_of(found)
         if name in seen:
             text = f"the id {name} is also used at {_place(seen[name])}"
