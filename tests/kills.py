@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ from tests.journey import call
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from tests.conftest import Repository
 
@@ -62,6 +64,30 @@ def killed_at(number: int, folder: Path, *words: str, codes: Sequence[int] = (EN
         return True
     assert os.waitstatus_to_exitcode(status) in codes, f"moment {number}: {words}"
     return False
+
+
+def killed_after(number: int, module: ModuleType, name: str, run: Callable[[], object]) -> bool:
+    """Do something in a process that is killed after its `number`-th call of a module's function.
+
+    False if it came to its end.
+    """
+
+    def killing() -> int:
+        real, calls = getattr(module, name), itertools.count(1)
+
+        def call_it(*args: Any, **values: Any) -> Any:  # noqa: ANN401 – what the function takes
+            found = real(*args, **values)
+            if next(calls) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return found
+
+        pytest.MonkeyPatch().setattr(module, name, call_it)
+        run()
+        return ENDED
+
+    status = _status_of(killing)
+    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == ENDED
+    return os.WIFSIGNALED(status)
 
 
 def moments_of(folder: Path, *words: str, codes: Sequence[int] = (ENDED,)) -> range:
