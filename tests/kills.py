@@ -9,11 +9,12 @@ import bisect
 import contextlib
 import itertools
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -33,6 +34,8 @@ OPERATIONS = (
     (subprocess, "run"),
 )  # fmt: skip
 ENDED = 0
+
+T = TypeVar("T")
 
 
 class Kept:
@@ -130,8 +133,36 @@ def first_moment(
     return moment
 
 
+def all_at_once(deeds: Sequence[Callable[[], T]]) -> list[T]:
+    """Do several things at once, each in a process of its own; return what each returns."""
+
+    def begun(deed: Callable[[], T]) -> tuple[int, int]:
+        reading, writing = os.pipe()
+
+        def run() -> int:
+            with open(writing, "wb") as file:
+                pickle.dump(deed(), file)
+            return ENDED
+
+        child = _forked(run)
+        os.close(writing)
+        return child, reading
+
+    found: list[T] = []
+    for child, reading in [begun(deed) for deed in deeds]:
+        with open(reading, "rb") as file:
+            told = file.read()
+        assert os.waitpid(child, 0)[1] == ENDED
+        found.append(pickle.loads(told))  # noqa: S301 – our own process's
+    return found
+
+
 def _status_of(run: Callable[[], int]) -> int:
     """Run a function in a child, which ends with the code that it returns; return the status."""
+    return os.waitpid(_forked(run), 0)[1]
+
+
+def _forked(run: Callable[[], int]) -> int:
     child = os.fork()
     if child == 0:
         try:
@@ -140,7 +171,7 @@ def _status_of(run: Callable[[], int]) -> int:
             traceback.print_exc()
             code = 99
         os._exit(code)
-    return os.waitpid(child, 0)[1]
+    return child
 
 
 @contextlib.contextmanager
