@@ -117,8 +117,8 @@ def tree_of(reader: Reader, commit: str) -> str:
 
 
 def empty_tree(repo: Repository) -> str:
-    """Return the id of the tree without files."""
-    return hashlib.new(repo.object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
+    """Return the id of the tree without files, which git knows without having stored it."""
+    return hashlib.new(repo.object_format, b"tree 0\0").hexdigest()
 
 
 def list_commits(repo: Repository, start: str, end: str, most: int) -> list[str]:
