@@ -48,12 +48,16 @@ SECRETS = (
     ".claude.json",
     ".claude/.credentials.json",
     ".config/anthropic",
+    ".claude/history.jsonl",
     ".codex/auth.json",
     ".config/openai",
+    ".codex/history.jsonl",
     ".cursor/mcp.json",
     ".gemini/oauth_creds.json",
     ".local/share/opencode/auth.json",
+    ".local/state/opencode/prompt-history.jsonl",
     ".vibe/.env",
+    ".vibe/vibehistory",
 )
 OWN_FILES = (".claude/scheduled_tasks.lock",)
 PLUGINS = ("opencode.js",)

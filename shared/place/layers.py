@@ -32,7 +32,9 @@ class Layers:
         self._masks = Masks(place)
         # What each of the folders that are mounted one by one has to hide.
         self._hidden = {path: self._masks.take(path) for path in sorted(sources, reverse=True)}
-        kernel.mount("tmpfs", _BASE, "tmpfs", QUIET, f"mode=755,size={place.limits.written}")
+        limits = place.limits
+        options = f"mode=755,size={limits.written},nr_inodes={limits.files}"
+        kernel.mount("tmpfs", _BASE, "tmpfs", QUIET, options)
         for folder in (ROOT, _MEMORY, EMPTY):
             os.mkdir(folder)
         with open(_NOTHING, "xb"):
@@ -87,11 +89,19 @@ class Layers:
 
     def fresh(self, path: str, mode: int) -> None:
         """Show an empty folder in memory at `path`."""
+        os.chmod(self._empty(path), mode)
+
+    def empty(self, source: str, path: str) -> None:
+        """Show instead of the folder `source` one in memory, with its rights."""
+        folder = self._empty(path)
+        copy_rights(os.stat(source), folder)
+
+    def _empty(self, path: str) -> str:
         self._count += 1
         folder = f"{_MEMORY}/{self._count}"
         os.mkdir(folder)
-        os.chmod(folder, mode)
         kernel.mount(folder, ROOT + path, "", kernel.BIND)
+        return folder
 
     def _mask(self, source: str, path: str, layer: str) -> list[str]:
         """Return the lower folders of an overlay: one that hides, if there is something to hide."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from shared.place.kernel_memory import of_page_tables, of_queues, of_sockets
+
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +15,8 @@ _BLOCK = 512
 _KIBIBYTE = 1024
 _LINKS_OF_A_FOLDER = 2  # besides one for each folder in it
 _MEMORY_FILE = "/memfd:"
+# Page tables are counted where they could take this part of the limit.
+_PART = 8
 
 
 def processes() -> list[str]:
@@ -21,32 +25,40 @@ def processes() -> list[str]:
 
 
 class Usage:
-    """Counts for one place; `most` is the memory in bytes above which the costly count is made."""
+    """Counts for one place."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, network: bool) -> None:
+        # The memory in bytes above which the costly count is made.
         self._most = most
+        # Whether the sockets that are seen are those of the machine.
+        self._network = network
 
-    def of(self, found: list[str]) -> tuple[int, int]:
-        """Return how many threads the processes `found` have, and their memory in bytes.
+    def of(self, found: list[str]) -> tuple[int, int, int]:
+        """Return of the processes `found` the threads, the memory in bytes, and the open files.
 
         Shared memory is looked at only where it could make the difference: that takes a walk
         through all open files.
         """
-        threads = own = shared = 0
+        threads = own = shared = addressed = files = 0
         for name in found:
             try:
                 threads += os.stat(f"/proc/{name}/task").st_nlink - _LINKS_OF_A_FOLDER
+                files += os.stat(f"/proc/{name}/fd").st_size  # 0 before Linux 6.2
                 with open(f"/proc/{name}/statm", "rb") as file:
-                    _, resident, of_others, *_ = map(int, file.read().split())
+                    total, resident, of_others, *_ = map(int, file.read().split())
             except OSError:
                 continue
+            addressed += total * _PAGE
             own += (resident - of_others) * _PAGE
             shared += of_others * _PAGE
+        own += of_queues() + of_page_tables(found, addressed, self._most // _PART)
+        if not self._network:
+            own += of_sockets()
         # How much it has grown would not do: others give theirs back meanwhile.
         if own <= self._most < own + max(shared, _shared_of_machine()):
             # Most of what is open is mapped too.
             own += max(_mapped(found), _in_files(found) + _of_system_v())
-        return threads, own
+        return threads, own, files
 
 
 def _shared_of_machine() -> int:

@@ -13,12 +13,10 @@ from shared.known_secrets import (
     SecretPlaces,
     is_secret_name,
     is_secret_variable,
-    scan,
-    secret_files,
     secrets_of_user,
     without_credentials,
-    without_tracked,
 )
+from shared.secret_walk import scan, secret_files, without_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
