@@ -195,8 +195,18 @@ class SecretPlaces:
 def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
     """Return the existing secret paths below the user's home, and those that variables name."""
     home = environment.get("HOME", "")
-    paths = [os.path.join(home, name) for name in HOME] if os.path.isabs(home) else []
-    return [p for p in dict.fromkeys((*paths, *_variable_paths(environment))) if os.path.lexists(p)]
+    below = secrets_below(home) if os.path.isabs(home) else []
+    return list(dict.fromkeys((*below, *filter(os.path.lexists, _variable_paths(environment)))))
+
+
+def secrets_below(home: str) -> list[str]:
+    """Return the secret paths that exist below a home; its own names are listed only once."""
+    try:
+        there = {*os.listdir(home)}
+    except OSError:
+        there = {name.partition("/")[0] for name in HOME}
+    wanted = (name for name in HOME if name.partition("/")[0] in there)
+    return list(filter(os.path.lexists, (os.path.join(home, name) for name in wanted)))
 
 
 def is_secret_name(name: str) -> bool:

@@ -64,4 +64,9 @@ def folded(name: str) -> str:
 
 def lies_in(path: str, folders: Iterable[str]) -> bool:
     """Return whether an absolute path is one of the folders or lies in one."""
-    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+    for folder in folders:
+        if path.startswith(folder) and (
+            path == folder or f"{path}/"[len(folder.rstrip("/"))] == "/"
+        ):
+            return True
+    return False

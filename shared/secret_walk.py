@@ -110,7 +110,8 @@ def _list(
 ) -> tuple[list[str], list[str], list[str]]:
     """Return of a folder the secret files, the subfolders, and what else is to be noted."""
     secret, folders, noted = list[str](), list[str](), list[str]()
-    left_out = _STORES if installed and not _HISTORIES.isdisjoint(folder.split("/")) else ()
+    within = (os.path.basename(root), *folder.split("/"))
+    left_out = _STORES if not _HISTORIES.isdisjoint(within) else ()
     with os.scandir(os.path.join(root, folder)) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

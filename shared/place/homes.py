@@ -13,7 +13,7 @@ from shared import known_secrets, secret_walk
 from shared.paths import lies_in
 from shared.place import leads
 from shared.place.cache import recall, remember
-from shared.place.secrets import secrets_below, survey
+from shared.place.secrets import survey
 from shared.place.tool_folders import (
     ENVIRONMENTS,
     OF_LINKS,
@@ -29,8 +29,12 @@ from shared.place.tool_folders import (
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from shared.place.secrets import Settings
+
+    # By folder, its time of change and the names in it that are secrets.
+    Tops = dict[str, list[Any]]
 
 _LARGEST_FILE = 1 << 20
 _MOST_LED, _MOST_LINKS = 40, 400
@@ -74,7 +78,7 @@ class Homes:
         for path in dict.fromkeys((*self._tools(), *self._programs())):
             self._add_tool(path, hidden)
         others = {self._home_of(path) for path in (self._project, *self.tools)} - {"", self._home}
-        self.secrets += (path for other in others for path in secrets_below(other))
+        self.secrets += (path for other in others for path in known_secrets.secrets_below(other))
         hidden.update(self.secrets)
         for real in map(self._real, wanted):
             if self.in_home(real) and os.path.lexists(real) and not lies_in(real, hidden):
@@ -91,9 +95,9 @@ class Homes:
         by_project = self._follow(by_user, hidden)
         self._follow([*named, *by_project], hidden, by_user=False)
         self._keep_link_to_project()
-        found = self._name_secrets(kept.get("found", {}))
-        if read != kept.get("read") or found != kept.get("found"):
-            remember("homes", self._home, {"read": read, "found": found})
+        tops = self._name_secrets(kept.get("tops", {}))
+        if read != kept.get("read") or tops != kept.get("tops"):
+            remember("homes", self._home, {"read": read, "tops": tops})
 
     def in_home(self, path: str) -> bool:
         """Return whether a path lies where only what is found here is shown."""
@@ -256,13 +260,16 @@ class Homes:
         self.secrets += found.secrets
         return found.named
 
-    def _name_secrets(self, kept: dict[str, secret_walk.Found]) -> dict[str, secret_walk.Found]:
-        """Find secrets by name at the top of the tools' folders; return the walks over them."""
-        found = {}
+    def _name_secrets(self, kept: Tops) -> Tops:
+        """Find secrets by name at the top of the tools' folders; return what there is by folder."""
+        found: Tops = {}
         for tool in self.tools:
-            walk = secret_walk.scan(tool, kept.get(tool), 1, also=_nothing, installed=True)
-            self.secrets += (os.path.join(tool, n) for n in secret_walk.secret_files(walk))
-            found[tool] = walk
+            changed, names = kept.get(tool, (0, []))
+            if not changed or changed != os.stat(tool).st_mtime_ns:
+                walk = secret_walk.scan(tool, None, 1, also=_nothing, installed=True)
+                changed, names = walk.get("", (0, []))[:2]
+            self.secrets += (os.path.join(tool, name) for name in names)
+            found[tool] = [changed, names]
         return found
 
 

@@ -91,6 +91,7 @@ def _look(place: Place, git: list[str], given: Mapping[str, str]) -> dict[str, A
     """Return what there is now to hide, git settings without credentials, what homes show."""
     found = survey(place.repository)
     hidden = [*secrets_of_user(given), *found.secrets]
+    hidden += (path for folder in git[1:] for path in survey(folder).secrets)
     for tree in (tree for one in git for tree in working_trees(one)):
         # Our own are the assistant's to write in, and hold what it has written.
         if not lies_in(tree, (place.repository,)):

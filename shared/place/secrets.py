@@ -138,16 +138,6 @@ def _noted(found: secret_walk.Found) -> list[str]:
     return [os.path.join(folder, name) for folder in found for name in found[folder][3]]
 
 
-def secrets_below(home: str) -> list[str]:
-    """Return the secret paths that exist below a home; its own names are listed only once."""
-    try:
-        there = {*os.listdir(home)}
-    except OSError:
-        there = {name.partition("/")[0] for name in known_secrets.HOME}
-    wanted = (name for name in known_secrets.HOME if name.partition("/")[0] in there)
-    return list(filter(os.path.lexists, (os.path.join(home, name) for name in wanted)))
-
-
 def _named_in(text: str, path: str, home: str) -> tuple[list[str], list[str]]:
     """Return the files that git settings include, whatever the condition, and others they name."""
     included, found = False, (list[str](), list[str]())

@@ -11,10 +11,12 @@ import pytest
 
 from tests.place import need_place
 from tests.shared.place.scene import write
-from tests.shared.place.test_enter import enter
+from tests.shared.place.test_enter import enter, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.conftest import Repository
 
 pytestmark = pytest.mark.requirement("PP-2")
 
@@ -109,6 +111,7 @@ FORMS = {
     "maven": ("pom.xml", "<relativePath>../../{name}/pom.xml</relativePath>\n"),
     "composer": ("composer.json", '{{"repositories": [{{"url": "../../{name}"}}]}}\n'),
     "dotnet": ("a.csproj", '<ProjectReference Include="..\\..\\{name}\\file" />\n'),
+    "git-hook": (".git/hooks/pre-commit", "#!/bin/sh\nINSTALL_PYTHON={to}/bin/a\n"),
     "git-hooks": ("~/.gitconfig", "[core]\n\thooksPath = {to}\n"),
 }
 LINKS = {
@@ -225,10 +228,10 @@ def test_what_the_user_names_is_shown_without_its_secrets(
     home: Path, seen: Callable[[str], str], users_settings: Callable[[str], Path]
 ) -> None:
     write(home, {"data/a": "seen-data\n", "data/.env": "hunter2\n", "work/b/a": "seen-b\n"})
-    write(home, {".ssh/a": "hunter2\n", "work/c/a": "hunter2\n"})
-    users_settings('[place]\nshow = ["~/data", "~/work/b", "~/.ssh"]\n')
-    printed = seen("cat ~/data/a ~/data/.env ../b/a ../c/a ~/.ssh/a; touch ~/data/x")
-    assert printed.split()[:2] == ["seen-data", "seen-b"]
+    write(home, {".ssh/a": "hunter2\n", "work/c/a": "hunter2\n", "a.txt": "seen-file\n"})
+    users_settings('[place]\nshow = ["~/data", "~/work/b", "~/.ssh", "~/a.txt", "~/gone"]\n')
+    printed = seen("cat ~/data/a ../b/a ~/a.txt ~/data/.env ../c/a ~/.ssh/a; touch ~/data/x")
+    assert printed.split()[:3] == ["seen-data", "seen-b", "seen-file"]
     assert "Read-only file system" in printed
     assert "hunter2" not in printed
 
@@ -271,3 +274,39 @@ def test_where_the_project_is_the_home_its_secrets_are_hidden_by_name() -> None:
     done = enter(home, "cat ~/a; find ~ -type f -exec cat {} +; touch ~/new && echo wrote")
     assert "hunter2" not in done.stdout
     assert {"seen", "wrote"} <= {*done.stdout.split()}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
+def test_homes_of_others_are_absent_those_of_windows_too() -> None:
+    """The project is a third user's, as where root works; WSL shows homes of Windows below /mnt."""
+    need_place()
+    files = {"work/a": "seen", ".ssh/id": "hunter2", "b/a": "hunter2", ".cargo/a": "tool-shown"}
+    tops = ("/home/me", "/home/other", "/mnt/c/Users/me", "/root")
+    made = "".join(
+        f"mkdir -p $(dirname {top}/{name}); echo {text} >{top}/{name};"
+        for top in tops for name, text in files.items()
+    )  # fmt: skip
+    mounts = "".join(f"mount -t tmpfs none {top};" for top in ("/home", "/mnt", "/root"))
+    for own in ("/home/me", "/mnt/c/Users/me"):
+        find = "find /home /mnt /root ~ -type f -not -path '*/.git*' -exec cat {} +"
+        command = words(Path(own, "work"), f"{find}; touch {own}/x && echo wrote")
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", f'{mounts}{made} git init -q {own}/work; exec "$@"',
+             "sh", *command],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert sorted(done.stdout.split()) == ["seen", "tool-shown", "wrote"], done.stderr
+
+
+@pytest.mark.parametrize("where", ["/", "/tmp", "/nonexistent", "{repo}", "{repo}/home", "{link}"])  # noqa: S108
+def test_any_folder_may_be_the_home(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    need_place()
+    write(tmp_path, {"real/.npm/a": "x\n"})
+    write(repo.path, {"home/.netrc": "hunter2\n", ".netrc": "hunter2\n"})
+    (tmp_path / "link").symlink_to("real")
+    home = where.format(repo=repo.path, link=tmp_path / "link")
+    monkeypatch.setenv("HOME", home)
+    done = enter(repo.path, "cat README.md home/.netrc .netrc; git log --format=%s")
+    assert done.stdout == "# Sample\nBegin\n", done.stderr
