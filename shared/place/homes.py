@@ -265,7 +265,7 @@ class Homes:
         found: Tops = {}
         for tool in self.tools:
             changed, names = kept.get(tool, (0, []))
-            if not changed or changed != os.stat(tool).st_mtime_ns:
+            if not changed or changed != _time_of_change(tool):
                 walk = secret_walk.scan(tool, None, 1, also=_nothing, installed=True)
                 changed, names = walk.get("", (0, []))[:2]
             self.secrets += (os.path.join(tool, name) for name in names)
@@ -280,6 +280,13 @@ def emptied(project: str, home: str) -> tuple[str, ...]:
     return tuple(
         top for top in tops if top != "/" and os.path.isdir(top) and not lies_in(top, (project,))
     )
+
+
+def _time_of_change(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _nothing(*_: object) -> bool:

@@ -53,7 +53,8 @@ class View:
         # Below these nothing of the user's is seen but what is laid there.
         bare = {*place.emptied, *PRIVATE}
         shown = {path for path in (*place.shown, *place.led) if lies_in(path, bare)}
-        shown = {path for path in shown if not lies_in(path, (*overlaid, *place.kept))}
+        seen = (*overlaid, *place.kept, *place.hidden)
+        shown = {path for path in shown if not lies_in(path, seen)}
         wanted = {*overlaid, *place.kept, *place.protected, *shown, *place.emptied}
         # Opened before anything is covered; what lies below /tmp is reached through these alone.
         sources = {path: _open(path) for path in wanted if os.path.exists(path)}

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.place.level import level
+from shared.place.unseen import shown_by_user
+from shared.resources import ROOT
+from state.errors import Refused
 from tests.place import need_place
+from tests.shared.place import test_enter
 from tests.shared.place.scene import write
 from tests.shared.place.test_enter import enter, words
 
@@ -239,13 +245,24 @@ def test_what_the_user_names_is_shown_without_its_secrets(
 @pytest.mark.parametrize(
     "text", ["show = 1", 'show = ["data"]', 'show = ["~"]', 'show = ["/"]', "hide = []", "show = ["]
 )
-def test_a_wrong_setting_is_named_and_nothing_runs(
-    home: Path, users_settings: Callable[[str], Path], text: str
-) -> None:
+def test_a_wrong_setting_is_named(users_settings: Callable[[str], Path], text: str) -> None:
     path = users_settings(f"[place]\n{text}\n")
-    done = enter(home / "work" / "app", "echo ran")
+    with pytest.raises(Refused, match=re.escape(str(path))):
+        shown_by_user(os.environ["HOME"])
+
+
+def test_nothing_runs_while_a_setting_is_wrong(
+    home: Path, users_settings: Callable[[str], Path]
+) -> None:
+    assert level(str(home / "work" / "app")).holds
+    path = users_settings("[place]\nshow = 1\n")
+    launcher = Path(ROOT, "bin", "planner")
+    done = subprocess.run(
+        [launcher, "ro", "-c", "echo ran"],
+        cwd=home / "work" / "app", capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert "ran\n" not in done.stdout
-    assert str(path) in done.stderr
+    assert f'at="{path} [place].show"' in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -310,3 +327,13 @@ def test_any_folder_may_be_the_home(
     monkeypatch.setenv("HOME", home)
     done = enter(repo.path, "cat README.md home/.netrc .netrc; git log --format=%s")
     assert done.stdout == "# Sample\nBegin\n", done.stderr
+
+
+def test_what_else_is_shown_shows_no_secret(
+    home: Path, seen: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook's folder may be any, such as one with keys."""
+    write(home, {".ssh/id": "hunter2\n", "hooks/.env": "seen\n"})
+    shows = f"place.shown += ('{home}/.ssh', '{home}', '{home}/hooks')\nreport = run("
+    monkeypatch.setattr(test_enter, "ENTER", test_enter.ENTER.replace("report = run(", shows))
+    assert seen("cat ~/.ssh/id ~/hooks/.env; ls ~").splitlines()[:2] == ["seen", "hooks"]
