@@ -58,11 +58,8 @@ MARKS = ("CLAUDECODE", "AI_AGENT")
 PROGRAMS = ("claude",)
 PROGRAM_PATHS = ("/claude/versions/", "/@anthropic-ai/claude-code")
 SECRETS = (
-    ".claude.json",
-    ".claude/.credentials.json",
-    ".config/anthropic",
-    ".claude/history.jsonl",
-)
+    ".claude.json", ".claude/.credentials.json", ".claude/history.jsonl", ".config/anthropic",
+)  # fmt: skip
 SECRET_VARIABLES = {"CLAUDE_CONFIG_DIR": ".credentials.json"}
 OWN_FILES = (".claude/scheduled_tasks.lock",)
 HIDDEN_GIT: dict[str, str] = {}

@@ -47,8 +47,8 @@ PROGRAM_PATHS = (
 SECRETS = (
     ".claude.json",
     ".claude/.credentials.json",
-    ".config/anthropic",
     ".claude/history.jsonl",
+    ".config/anthropic",
     ".codex/auth.json",
     ".config/openai",
     ".codex/history.jsonl",

@@ -12,23 +12,13 @@ import os
 from shared import known_secrets, secret_walk
 from shared.paths import lies_in
 from shared.place import leads
+from shared.place import tool_folders as listed
 from shared.place.cache import recall, remember
 from shared.place.secrets import survey
-from shared.place.tool_folders import (
-    ENVIRONMENTS,
-    OF_LINKS,
-    OF_PROJECTS,
-    PYTHONS,
-    SHOWN,
-    TOPS,
-    VARIABLES,
-    WINDOWS,
-    XDG,
-)
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from shared.place.secrets import Settings
@@ -61,16 +51,11 @@ class Homes:
         self.secrets: list[str] = []
 
     def look(
-        self,
-        secret: Iterable[str],
-        settings: Settings,
-        named: Iterable[str],
-        wanted: Iterable[str],
+        self, secret: list[str], settings: Settings, named: list[str], wanted: list[str]
     ) -> None:
         """Find all that is shown, without what is `secret`.
 
-        Beside tools that are git's `settings`, where the project leads by the paths `named`, and
-        what the user has `wanted`.
+        Besides tools these are git's `settings`, what the project `named` and the user `wanted`.
         """
         if not self.emptied:
             return
@@ -90,8 +75,10 @@ class Homes:
         above = [*leads.above(self._project, self._home_of(self._project))]
         noted = [*above, *self._linked(), *self._noted_by_python()]
         read = leads.named_paths(noted, kept.get("read", {}))
-        by_user = [*self._path(), *above, *self._named_by_variables(), *leads.all_named(read)]
+        by_user = [*self._path(), *above, *leads.all_named(read)]
         by_user += (path for *_, paths in settings.values() for path in paths)
+        for variable in listed.OF_PROJECTS:
+            by_user += filter(os.path.isabs, self._given.get(variable, "").split(os.pathsep))
         by_project = self._follow(by_user, hidden)
         self._follow([*named, *by_project], hidden, by_user=False)
         self._keep_link_to_project()
@@ -147,10 +134,10 @@ class Homes:
         return at
 
     def _bases(self) -> Iterator[tuple[str, str]]:
-        """Yield each folder of a home in which something may be shown, and its name in SHOWN."""
+        """Yield each folder of a home in which something may be shown, and its name in the list."""
         for home in filter(None, {self._home, self._home_of(self._project)}):
-            yield from ((os.path.join(home, folder), folder) for folder in SHOWN)
-        for variable, folder in XDG.items():
+            yield from ((os.path.join(home, folder), folder) for folder in listed.SHOWN)
+        for variable, folder in listed.XDG.items():
             if os.path.isabs(self._given.get(variable, "")):
                 yield os.path.normpath(self._given[variable]), folder
 
@@ -172,15 +159,14 @@ class Homes:
                 there = os.listdir(base)
             except OSError:
                 continue
-            yield from (
-                os.path.join(base, name) for name in sorted(SHOWN[folder].intersection(there))
-            )
-        for variable in VARIABLES:
+            names = sorted(listed.SHOWN[folder].intersection(there))
+            yield from (os.path.join(base, name) for name in names)
+        for variable in listed.VARIABLES:
             value = self._given.get(variable, "")
             if os.path.isabs(value) and os.path.isdir(value):
                 yield os.path.normpath(value)
         for value in filter(os.path.isabs, self._given.get("GOPATH", "").split(os.pathsep)):
-            yield from filter(os.path.isdir, (os.path.join(value, n) for n in SHOWN["go"]))
+            yield from (os.path.join(value, name) for name in sorted(listed.SHOWN["go"]))
 
     def _programs(self) -> Iterator[str]:
         """Yield where the programs of PATH are installed, if their folder is not all of it."""
@@ -196,13 +182,9 @@ class Homes:
             if os.path.isabs(entry) and self.in_home(entry) and os.path.isdir(entry):
                 yield os.path.normpath(entry)
 
-    def _named_by_variables(self) -> Iterator[str]:
-        for variable in OF_PROJECTS:
-            yield from filter(os.path.isabs, self._given.get(variable, "").split(os.pathsep))
-
     def _linked(self) -> Iterator[str]:
         """Yield links of programs and toolchains that lead elsewhere in a home."""
-        folders = [*self._path(), *(os.path.join(self._home, name) for name in OF_LINKS)]
+        folders = [*self._path(), *(os.path.join(self._home, name) for name in listed.OF_LINKS)]
         for folder in dict.fromkeys(map(os.path.realpath, folders)):
             try:
                 with os.scandir(folder) as entries:
@@ -221,8 +203,8 @@ class Homes:
         prefixes = [os.path.join(self._home, ".local"), *map(os.path.dirname, self._path())]
         prefixes += (self._given.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
         name = os.path.basename(self._project)
-        for folder in (*PYTHONS, *ENVIRONMENTS):
-            of_all, within = folder in PYTHONS, os.path.join(self._home, folder)
+        for folder in (*listed.PYTHONS, *listed.ENVIRONMENTS):
+            of_all, within = folder in listed.PYTHONS, os.path.join(self._home, folder)
             names = leads.names(within)
             prefixes += (os.path.join(within, n) for n in names if of_all or n.startswith(name))
         for prefix in dict.fromkeys(map(os.path.realpath, filter(None, prefixes))):
@@ -256,9 +238,9 @@ class Homes:
         self.led.append(real)
         if not os.path.isdir(real):
             return []
-        found = survey(real)
-        self.secrets += found.secrets
-        return found.named
+        secrets, named = survey(real)
+        self.secrets += secrets
+        return named
 
     def _name_secrets(self, kept: Tops) -> Tops:
         """Find secrets by name at the top of the tools' folders; return what there is by folder."""
@@ -275,8 +257,10 @@ class Homes:
 
 def emptied(project: str, home: str) -> tuple[str, ...]:
     """Return homes, and folders in which homes lie, by real path: those that hold not all of it."""
-    windows = [os.path.join(WINDOWS, n, "Users") for n in leads.names(WINDOWS) if len(n) == 1]
-    tops = dict.fromkeys(map(os.path.realpath, (home, *TOPS, *known_secrets.ROOTS, *windows)))
+    drives = (name for name in leads.names(listed.WINDOWS) if len(name) == 1)
+    windows = (os.path.join(listed.WINDOWS, drive, "Users") for drive in drives)
+    all_tops = (home, *listed.TOPS, *known_secrets.ROOTS, *windows)
+    tops = dict.fromkeys(map(os.path.realpath, all_tops))
     return tuple(
         top for top in tops if top != "/" and os.path.isdir(top) and not lies_in(top, (project,))
     )

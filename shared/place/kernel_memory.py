@@ -43,7 +43,7 @@ _FIGURES = struct.Struct("=9I")
 
 def of_sockets() -> int:
     """Return the memory of all sockets in this network namespace in bytes."""
-    number = sum(_numbers("/proc/net/sockstat", b"sockets: used"))
+    number = sum(numbers("/proc/net/sockstat", b"sockets: used"))
     if number < _FEW:
         return 0
     return number * _SOCKET + sum(_of_kind(*kind) for kind in _KINDS)
@@ -51,8 +51,8 @@ def of_sockets() -> int:
 
 def of_queues() -> int:
     """Return the memory of System V message queues and semaphores in bytes."""
-    messages = _columns("/proc/sysvipc/msg", b"cbytes")
-    return sum(messages) + _SEMAPHORE * sum(_columns("/proc/sysvipc/sem", b"nsems"))
+    messages = columns("/proc/sysvipc/msg", b"cbytes")
+    return sum(messages) + _SEMAPHORE * sum(columns("/proc/sysvipc/sem", b"nsems"))
 
 
 def of_page_tables(processes: Iterable[str], addressed: int, matters: int) -> int:
@@ -60,7 +60,7 @@ def of_page_tables(processes: Iterable[str], addressed: int, matters: int) -> in
     if addressed // _COVERED < matters:
         return 0
     paths = (f"/proc/{name}/status" for name in processes)
-    return _KIBIBYTE * sum(number for path in paths for number in _numbers(path, b"VmPTE:"))
+    return _KIBIBYTE * sum(number for path in paths for number in numbers(path, b"VmPTE:"))
 
 
 def _of_kind(question: bytes, fixed: int, wanted: int) -> int:
@@ -88,8 +88,8 @@ def _figures(data: bytes, at: int, end: int, wanted: int) -> int:
     return 0
 
 
-def _numbers(path: str, before: bytes) -> Iterator[int]:
-    """Yield the number after a word at the beginning of a line."""
+def numbers(path: str, before: bytes) -> Iterator[int]:
+    """Yield the numbers after a word at the beginning of lines; nothing if it can't be read."""
     try:
         with open(path, "rb") as file:
             for line in file:
@@ -99,7 +99,8 @@ def _numbers(path: str, before: bytes) -> Iterator[int]:
         return
 
 
-def _columns(path: str, name: bytes) -> list[int]:
+def columns(path: str, name: bytes) -> list[int]:
+    """Return a column of a table, by its name at the top; nothing if it can't be read."""
     try:
         with open(path, "rb") as file:
             heads, *rows = (line.split() for line in file)

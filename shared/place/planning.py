@@ -8,16 +8,9 @@ from shared import resources
 from shared.known_secrets import is_secret_variable
 from shared.mode import sessions
 from shared.paths import lies_in
+from shared.place import secrets
 from shared.place.git_folders import borrowed, git_folders, working_trees
 from shared.place.homes import Homes, emptied
-from shared.place.secrets import (
-    git_settings,
-    secrets_of_user,
-    settings_below,
-    settings_of_user,
-    survey,
-    without_credentials,
-)
 from shared.place.unseen import shown_by_user
 from shared.place.values import Place
 
@@ -89,23 +82,24 @@ def _place(folder: str, repository: str, given: Mapping[str, str]) -> Place:
 
 def _look(place: Place, git: list[str], given: Mapping[str, str]) -> dict[str, Any]:
     """Return what there is now to hide, git settings without credentials, what homes show."""
-    found = survey(place.repository)
-    hidden = [*secrets_of_user(given), *found.secrets]
-    hidden += (path for folder in git[1:] for path in survey(folder).secrets)
-    for tree in (tree for one in git for tree in working_trees(one)):
-        # Our own are the assistant's to write in, and hold what it has written.
-        if not lies_in(tree, (place.repository,)):
-            hidden += survey(tree).secrets
-    settings = git_settings([*settings_of_user(given), *settings_below(git)], place.home)
+    hidden, named = secrets.survey(place.repository)
+    hidden += secrets.secrets_of_user(given)
+    # Our own working trees are the assistant's to write in, and hold what it has written.
+    others = (tree for one in git for tree in working_trees(one))
+    for folder in (*git[1:], *(t for t in others if not lies_in(t, (place.repository,)))):
+        hidden += secrets.survey(folder)[0]
+    files = [*secrets.settings_of_user(given), *secrets.settings_below(git)]
+    settings = secrets.git_settings(files, place.home)
     homes = Homes(place.repository, place.home, given)
-    homes.look(hidden, settings, found.named, shown_by_user(place.home))
-    led = git_settings(settings_below(f"{path}/.git" for path in homes.led), place.home)
+    homes.look(hidden, settings, named, shown_by_user(place.home))
+    files = secrets.settings_below(f"{path}/.git" for path in homes.led)
+    led = secrets.git_settings(files, place.home)
     return {
         "hidden": (*hidden, *homes.secrets),
-        "replaced": without_credentials({**settings, **led}),
+        "replaced": secrets.without_credentials({**settings, **led}),
         "emptied": homes.emptied,
         "tools": tuple(homes.tools),
-        "led": tuple(homes.led),
+        "shown": (*place.shown, *homes.led),
         "copied": homes.files,
         "links": homes.links,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from shared.place.kernel_memory import of_page_tables, of_queues, of_sockets
+from shared.place import kernel_memory as kernel
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -51,25 +51,29 @@ class Usage:
             addressed += total * _PAGE
             own += (resident - of_others) * _PAGE
             shared += of_others * _PAGE
-        own += of_queues() + of_page_tables(found, addressed, self._most // _PART)
+        own += kernel.of_queues() + kernel.of_page_tables(found, addressed, self._most // _PART)
         if not self._network:
-            own += of_sockets()
+            own += kernel.of_sockets()
         # How much it has grown would not do: others give theirs back meanwhile.
         if own <= self._most < own + max(shared, _shared_of_machine()):
             # Most of what is open is mapped too.
-            own += max(_mapped(found), _in_files(found) + _of_system_v())
+            own += max(
+                _mapped(found), _in_files(found) + sum(kernel.columns("/proc/sysvipc/shm", b"rss"))
+            )
         return threads, own, files
 
 
 def _shared_of_machine() -> int:
     """Return the shared memory of the whole machine in bytes."""
-    return _kibibytes("/proc/meminfo", b"Shmem:")
+    return _KIBIBYTE * sum(kernel.numbers("/proc/meminfo", b"Shmem:"))
 
 
 def _mapped(processes: list[str]) -> int:
     """Return the shared memory that is mapped, each byte once."""
     paths = (f"/proc/{name}/smaps_rollup" for name in processes)
-    return sum(_kibibytes(path, b"Pss_Shmem:") for path in paths)
+    return _KIBIBYTE * sum(
+        number for path in paths for number in kernel.numbers(path, b"Pss_Shmem:")
+    )
 
 
 def _in_files(processes: list[str]) -> int:
@@ -92,21 +96,3 @@ def _open_files(processes: list[str]) -> Iterator[str]:
         except OSError:
             continue
         yield from (f"/proc/{name}/fd/{number}" for number in numbers)
-
-
-def _of_system_v() -> int:
-    """Return the memory of System V segments, also of those that nobody has mapped."""
-    try:
-        with open("/proc/sysvipc/shm", "rb") as file:
-            heads, *rows = (line.split() for line in file)
-        return sum(int(row[heads.index(b"rss")]) for row in rows)
-    except (OSError, ValueError):
-        return 0
-
-
-def _kibibytes(path: str, name: bytes) -> int:
-    try:
-        with open(path, "rb") as file:
-            return sum(int(line.split()[1]) * _KIBIBYTE for line in file if line.startswith(name))
-    except OSError:
-        return 0

@@ -52,7 +52,7 @@ class View:
         place.emptied = tuple(path for path in place.emptied if not lies_in(path, place.kept))
         # Below these nothing of the user's is seen but what is laid there.
         bare = {*place.emptied, *PRIVATE}
-        shown = {path for path in (*place.shown, *place.led) if lies_in(path, bare)}
+        shown = {path for path in place.shown if lies_in(path, bare)}
         seen = (*overlaid, *place.kept, *place.hidden)
         shown = {path for path in shown if not lies_in(path, seen)}
         wanted = {*overlaid, *place.kept, *place.protected, *shown, *place.emptied}

@@ -33,18 +33,6 @@ _CONFIGS = 400  # files of git settings, with those that they include
 _NAMING = ("excludesfile", "attributesfile", "hookspath", "template", "templatedir")
 
 
-class Survey:
-    """What a walk over a project has found, by absolute paths."""
-
-    __slots__ = ("named", "secrets")
-
-    def __init__(self, secrets: list[str], named: list[str]) -> None:
-        # Its untracked files with secrets.
-        self.secrets = secrets
-        # The paths that its files and links name; they need not exist.
-        self.named = named
-
-
 def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
     """Return the existing secret paths of this user and of the system."""
     home = os.path.realpath(environment.get("HOME", "/"))
@@ -52,8 +40,8 @@ def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
     return [*named, *filter(os.path.lexists, known_secrets.SYSTEM)]
 
 
-def survey(project: str) -> Survey:
-    """Return the untracked files with secrets in a project, and the paths that it names."""
+def survey(project: str) -> tuple[list[str], list[str]]:
+    """Return the untracked files with secrets in a project, and the paths that its files name."""
     kept, also = recall("project", project), leads.noted(project)
     near = secret_walk.scan(project, kept.get("near"), _NEAR, also=also)
     deep, looked, now = kept.get("deep", [[], []]), kept.get("looked", 0.0), time.time()
@@ -70,7 +58,7 @@ def survey(project: str) -> Survey:
               "index": index, "read": read}  # fmt: skip
     if any(kept.get(name) != value for name, value in values.items()):
         remember("project", project, values)
-    return Survey([os.path.join(project, name) for name in untracked], leads.all_named(read))
+    return [os.path.join(project, name) for name in untracked], leads.all_named(read)
 
 
 def git_settings(paths: list[str], home: str) -> Settings:

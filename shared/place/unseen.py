@@ -81,8 +81,7 @@ def _is_unseen(place: Place, path: str) -> bool:
     if not lies_in(path, place.emptied) or path in place.emptied or path in place.links:
         return False
     shown = (
-        place.repository, *place.tools, *place.led, *place.shown, *place.kept, *place.copied,
-        *place.protected,
+        place.repository, *place.tools, *place.shown, *place.kept, *place.copied, *place.protected,
     )  # fmt: skip
     holds = any(lies_in(one, (path,)) for one in shown)
     return not holds and not lies_in(path, shown) and os.path.lexists(path)

@@ -65,7 +65,7 @@ class Place:
 
     __slots__ = (
         "allowed", "copied", "covered", "emptied", "environment", "folder", "hidden", "home",
-        "input", "kept", "led", "limits", "links", "look", "loopback", "network", "protected",
+        "input", "kept", "limits", "links", "look", "loopback", "network", "protected",
         "replaced", "repository", "shown", "tools",
     )  # fmt: skip
 
@@ -88,8 +88,6 @@ class Place:
         self.emptied: tuple[str, ...] = ()
         # Folders of tools in these: writing there vanishes.
         self.tools: tuple[str, ...] = ()
-        # Files and folders in these to which the project leads; they cannot be written.
-        self.led: tuple[str, ...] = ()
         # Files in these, with what they seem to hold, and links with where they lead.
         self.copied: Mapping[str, bytes] = {}
         self.links: Mapping[str, str] = {}
