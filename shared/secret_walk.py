@@ -56,8 +56,8 @@ def scan(
 
     A folder that has the same time as in `before` is not listed again. Of more than `most` folders
     the walk leaves out the deepest. With `also` it goes on to what was installed or built there,
-    as the root itself may be: of that, certificates are not secrets. It notes the names that `also`
-    accepts.
+    a third of `most` at the most, as the root itself may be: of that, certificates are not secrets.
+    It notes the names that `also` accepts.
     """
     found: Found = {}
     own, built = ([], [""]) if installed else ([""], list[str]())
@@ -66,7 +66,7 @@ def scan(
         top = os.open(root, os.O_RDONLY)
     except OSError:
         return found
-    for waiting, most_of_these in ((own, most), (built, MAX_INSTALLED)):
+    for waiting, most_of_these in ((own, most), (built, min(MAX_INSTALLED, most // 3 + 1))):
         limit = min(most, len(found) + most_of_these)
         for folder in waiting:
             if len(found) >= limit:

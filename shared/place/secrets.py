@@ -45,7 +45,8 @@ def survey(project: str) -> tuple[list[str], list[str]]:
     kept, also = recall("project", project), leads.noted(project)
     near = secret_walk.scan(project, kept.get("near"), _NEAR, also=also)
     deep, looked, now = kept.get("deep", [[], []]), kept.get("looked", 0.0), time.time()
-    if len(near) >= _NEAR and not 0 <= now - looked < _FRESH_S:
+    complete = 1 + sum(len(folders) for _, _, folders, _ in near.values()) == len(near)
+    if not complete and not 0 <= now - looked < _FRESH_S:
         whole = secret_walk.scan(project, near, also=also)
         deep, looked = [secret_walk.secret_files(whole), _noted(whole)], now
     found = sorted({*secret_walk.secret_files(near), *deep[0]})

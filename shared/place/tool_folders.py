@@ -6,33 +6,36 @@ from __future__ import annotations
 # place, and lost. What else a folder of settings may hold a password in is left out.
 SHOWN = {folder: frozenset(names.split()) for folder, names in {
     "": """
-.asdf .bazel .bun .bundle .cabal .cargo .ccache .choosenim .clojure .cocoapods .composer .conan
-.conan2 .cpan .cpanm .deno .dotnet .elan .emscripten_cache .fnm .foundry .fvm .gem .ghcup .gitlibs
-.goenv .gradle .guix-profile .gvm .hex .ivy2 .jabba .jbang .jenv .keras .kiex .lein .linuxbrew
-.luarocks .m2 .mix .nimble .nix-defexpr .nix-profile .node-gyp .nodenv .npm .npm-global
-.npm-packages .nuget .nvm .opam .phpenv .platformio .pnpm-store .proto .pub-cache .pyenv .rbenv
-.rustup .rvm .sbt .sccache .sdkman .stack .swiftly .swiftpm .tfenv .vcpkg .virtualenvs .volta
-.wasmer .wasmtime .yarn anaconda3 emsdk flutter mambaforge micromamba miniconda3 miniforge3 n
-nltk_data perl5 .clang-format .clang-tidy .default-python-packages .editorconfig .flake8
-.gitattributes .gitignore .gitignore_global .mise.toml .node-version .nvmrc .pdbrc .prettierrc
-.pylintrc .python-version .rspec .ruby-version .rustfmt.toml .tool-versions""",
-    ".local": "bin include lib lib64 pipx",
+.arduino15 .asdf .bazel .bun .bundle .cabal .cargo .ccache .choosenim .clang-format .clang-tidy
+.clojure .cocoapods .composer .conan .conan2 .cpan .cpanm .default-python-packages .deno .dotnet
+.dub .editorconfig .elan .emscripten_cache .espressif .esy .flake8 .fnm .fonts .foundry .fvm .gem
+.ghc .ghcup .gitattributes .gitignore .gitignore_global .gitlibs .gobrew .goenv .gradle
+.guix-profile .gvm .hex .ivy2 .jabba .jbang .jenv .keras .kiex .konan .lein .linuxbrew .luarocks
+.m2 .mise.toml .mix .nimble .nix-defexpr .nix-profile .node-gyp .node-version .nodebrew .nodenv
+.npm .npm-global .npm-packages .nuget .nvm .nvmrc .opam .pdbrc .perlbrew .phpbrew .phpenv .pixi
+.platformio .plenv .pnpm-store .prettierrc .proto .pub-cache .pyenv .pylintrc .python-version
+.rbenv .rspec .ruby-version .rustfmt.toml .rustup .rvm .rye .sbt .sccache .sdkman .stack .swiftenv
+.swiftly .swiftpm .tenv .terminfo .tfenv .tofuenv .tool-versions .vcpkg .virtualenvs .volta
+.wasmer .wasmtime .yarn .zvm anaconda3 emsdk flutter mambaforge micromamba miniconda3 miniforge3 n
+nltk_data perl5 sdk""",
+    ".local": "bin include lib lib64 libexec opt pipx",
     ".local/share": """
 NuGet R asdf bun cargo composer coursier fnm fonts gem go gradle hatch man mise nvm pdm pip pipx
 planner pnpm pyenv pypoetry rbenv rtx ruby rustup sdkman stack terminfo tox uv virtualenv
 virtualenvs volta yarn""",
-    ".local/state": "mise nix uv",
+    ".local/state": "cabal mise nix uv",
     ".config": """
 asdf black ccache clangd cmake flake8 fontconfig git go matplotlib mise pylint ruff rustfmt
 stylelint yarn""",
     ".cache": """
-Cypress R bazel bazelisk black build buf builder bun cargo ccache clangd composer conan coursier
-cypress dart-sdk deno electron electron-builder esbuild eslint fontconfig gem ghcide go go-build
-golangci-lint gradle hardhat huggingface jdtls julia keras matplotlib mise ms-playwright mypy
-mypy_cache nix node node-gyp npm nuget nvm org.swift.swiftpm parcel pdm phpstan pip pip-tools pipenv
-pipx planner playwright pnpm pre-commit prettier prisma puppeteer pylint pypoetry pyright-python
-pytest ruff sbt sccache selenium semgrep shellcheck solc staticcheck swift terraform tfenv tool
-torch torch_extensions tox turbo typescript uv vcpkg virtualenv webdriver yarn zig zls""",
+Cypress R bazel bazelisk black buf build builder bun cabal cargo ccache clangd composer conan
+coursier crystal cypress dart-sdk deno dotslash electron electron-builder esbuild eslint
+fontconfig fonts gem ghcide go go-build golangci-lint gradle hardhat huggingface jdtls julia keras
+mathlib matplotlib mise ms-playwright mypy mypy_cache nix node node-gyp npm nuget nvm
+org.swift.swiftpm parcel pdm phpstan pip pip-tools pipenv pipx pixi planner playwright pnpm
+pre-commit prettier prisma puppeteer pylint pypoetry pyright-python pytest ruff rye sbt sccache
+selenium semgrep shards shellcheck solc staticcheck swift terraform tfenv tool torch
+torch_extensions tox turbo typescript uv vcpkg virtualenv webdriver yarn zig zls""",
     ".config/composer": "vendor",
     ".conda": "environments.txt envs pkgs",
     ".julia": "artifacts compiled environments juliaup packages registries",
@@ -46,14 +49,15 @@ XDG = {"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_CACHE
         "XDG_STATE_HOME": ".local/state"}  # fmt: skip
 # Variables that name the folder of a tool, and those that name folders of projects.
 _NAMES = """
-ANDROID_HOME ANDROID_SDK_ROOT ASDF_DATA_DIR BUN_INSTALL BUNDLE_PATH CARGO_HOME CARGO_TARGET_DIR
-CCACHE_DIR COMPOSER_HOME CONAN_HOME CONDA_PREFIX DENO_DIR DENO_INSTALL DOTNET_ROOT FNM_DIR
-GEM_HOME GOCACHE GOMODCACHE GOROOT GRADLE_USER_HOME HF_HOME JAVA_HOME M2_HOME MAMBA_ROOT_PREFIX
-MAVEN_HOME MISE_DATA_DIR NLTK_DATA NPM_CONFIG_CACHE NPM_CONFIG_PREFIX NUGET_PACKAGES NVM_DIR
-N_PREFIX PIP_CACHE_DIR PIPX_HOME PLAYWRIGHT_BROWSERS_PATH PNPM_HOME POETRY_CACHE_DIR POETRY_HOME
-PRE_COMMIT_HOME PUB_CACHE PYENV_ROOT RBENV_ROOT RUSTUP_HOME SCCACHE_DIR SDKMAN_DIR TORCH_HOME
-UV_CACHE_DIR UV_PROJECT_ENVIRONMENT UV_PYTHON_INSTALL_DIR UV_TOOL_DIR VIRTUAL_ENV VOLTA_HOME
-npm_config_cache npm_config_prefix
+ANDROID_HOME ANDROID_SDK_ROOT ASDF_DATA_DIR BUNDLE_PATH BUN_INSTALL CARGO_HOME CARGO_TARGET_DIR
+CCACHE_DIR COMPOSER_HOME CONAN_HOME CONDA_PREFIX DENO_DIR DENO_INSTALL DOTNET_ROOT FLUTTER_ROOT
+FNM_DIR GEM_HOME GOCACHE GOMODCACHE GOROOT GRADLE_USER_HOME HF_HOME JAVA_HOME M2_HOME
+MAMBA_ROOT_PREFIX MAVEN_HOME MISE_DATA_DIR NLTK_DATA NPM_CONFIG_CACHE NPM_CONFIG_PREFIX
+NUGET_PACKAGES NVM_DIR N_PREFIX PIPX_HOME PIP_CACHE_DIR PIXI_HOME PLAYWRIGHT_BROWSERS_PATH
+PNPM_HOME POETRY_CACHE_DIR POETRY_HOME PRE_COMMIT_HOME PUB_CACHE PYENV_ROOT PYTHONUSERBASE
+RBENV_ROOT RUSTUP_HOME RYE_HOME SCCACHE_DIR SDKMAN_DIR SDKROOT TORCH_HOME UV_CACHE_DIR
+UV_PROJECT_ENVIRONMENT UV_PYTHON_INSTALL_DIR UV_TOOL_DIR VIRTUAL_ENV VOLTA_HOME npm_config_cache
+npm_config_prefix
 """
 VARIABLES = tuple(_NAMES.split())
 OF_PROJECTS = ("PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH")
