@@ -34,7 +34,7 @@ fontconfig fonts gem ghcide go go-build golangci-lint gradle hardhat huggingface
 mathlib matplotlib mise ms-playwright mypy mypy_cache nix node node-gyp npm nuget nvm
 org.swift.swiftpm parcel pdm phpstan pip pip-tools pipenv pipx pixi planner playwright pnpm
 pre-commit prettier prisma puppeteer pylint pypoetry pyright-python pytest ruff rye sbt sccache
-selenium semgrep shards shellcheck solc staticcheck swift terraform tfenv tool torch
+selenium semgrep shards shellcheck solc staticcheck swift terraform tfenv torch
 torch_extensions tox turbo typescript uv vcpkg virtualenv webdriver yarn zig zls""",
     ".config/composer": "vendor",
     ".conda": "environments.txt envs pkgs",

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from shared.place.values import Place
 
 _FORM = 'show = ["~/lib", "/home/me/data"]'
-# What may be a path of a home in a command or in what it printed.
-_PATH = r"""(?:~|\$HOME|\$\{HOME\}|\.\.|/)/?[^\s"'`<>|;&,()\[\]{}*?]*"""
-_MOST_LOOKED_AT = 300
+# What may be a path in a command or in what it printed.
+_WORD = r"""(?:\$\{HOME\})?[^\s"'`<>|;&,=()\[\]{}*?]+"""
+_MOST_LOOKED_AT = 500  # of each text
 
 
 def shown_by_user(home: str) -> list[str]:
@@ -68,12 +68,13 @@ def _unseen(place: Place, texts: Iterable[str]) -> list[str]:
     import re  # not at the top: most commands do not fail
 
     found = dict[str, None]()
-    tokens = [token for text in texts for token in re.findall(_PATH, text)]
-    for token in tokens[:_MOST_LOOKED_AT]:
-        plain = re.sub(r"^(?:\$HOME|\$\{HOME\}|~)(?=/|$)", place.home, token).rstrip(".:!")
+    for word in (w for text in texts for w in re.findall(_WORD, text)[:_MOST_LOOKED_AT]):
+        plain = re.sub(r"^(?:\$HOME|\$\{HOME\}|~)(?=/|$)", place.home, word).rstrip(".:!")
         path = os.path.normpath(os.path.join(place.folder, plain))
-        if _is_unseen(place, path):
-            found[path] = None
+        if os.path.lexists(path):
+            # A link of the project may lead there.
+            there = (path, os.path.realpath(path))
+            found.update(dict.fromkeys(one for one in there if _is_unseen(place, one)))
     return list(found)
 
 
@@ -84,7 +85,7 @@ def _is_unseen(place: Place, path: str) -> bool:
         place.repository, *place.tools, *place.shown, *place.kept, *place.copied, *place.protected,
     )  # fmt: skip
     holds = any(lies_in(one, (path,)) for one in shown)
-    return not holds and not lies_in(path, shown) and os.path.lexists(path)
+    return not holds and not lies_in(path, shown)
 
 
 def _short(place: Place, path: str) -> str:

@@ -266,12 +266,22 @@ def test_nothing_runs_while_a_setting_is_wrong(
 
 
 @pytest.mark.parametrize(
-    "text", ["cat ~/other/sub/a", "cat ../../other/sub/a", "cat $HOME/other/sub/a; true"]
+    "text",
+    [
+        "cat ~/other/sub/a",
+        "cat ../../other/sub/a",
+        "cat $HOME/other/sub/a; true",
+        "cat link/a",
+        "cat --show-all link/a",
+        "python3 -c \"open('link/a')\"",
+        "./link/a",
+    ],
 )
 def test_a_failure_names_what_is_not_shown_and_the_setting_that_shows_it(
     home: Path, seen: Callable[[str], str], text: str
 ) -> None:
     write(home, {"other/sub/a": "x\n", "other/.git/HEAD": "x\n"})
+    (home / "work" / "app" / "link").symlink_to("../../other/sub")
     said = seen(text).splitlines()[-1]
     assert said.startswith("planner: not shown: ~/other/sub/a")
     assert '[place] show = ["~/other"]' in said
