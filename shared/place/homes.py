@@ -177,9 +177,10 @@ class Homes:
                 yield prefix
 
     def _path(self) -> Iterator[str]:
-        """Yield the folders of PATH that lie in a home."""
-        for entry in self._given.get("PATH", "").split(os.pathsep):
-            if os.path.isabs(entry) and self.in_home(entry) and os.path.isdir(entry):
+        """Yield the folders of PATH that lie in a home; programs of Windows could not run."""
+        theirs = [top for top in self.emptied if top.endswith("/Users")]
+        for entry in filter(os.path.isabs, self._given.get("PATH", "").split(os.pathsep)):
+            if self.in_home(entry) and not lies_in(entry, theirs) and os.path.isdir(entry):
                 yield os.path.normpath(entry)
 
     def _linked(self) -> Iterator[str]:

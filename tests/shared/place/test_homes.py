@@ -308,7 +308,7 @@ def test_homes_of_others_are_absent_those_of_windows_too() -> None:
     """The project is a third user's, as where root works; WSL shows homes of Windows below /mnt."""
     need_place()
     files = {"work/a": "seen", ".ssh/id": "hunter2", "b/a": "hunter2", ".cargo/a": "tool-shown"}
-    tops = ("/home/me", "/home/other", "/mnt/c/Users/me", "/root")
+    tops = ("/home/me", "/home/other", "/mnt/c/Users/me", "/mnt/c/Users/other", "/root")
     made = "".join(
         f"mkdir -p $(dirname {top}/{name}); echo {text} >{top}/{name};"
         for top in tops for name, text in files.items()
@@ -320,6 +320,7 @@ def test_homes_of_others_are_absent_those_of_windows_too() -> None:
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c", f'{mounts}{made} git init -q {own}/work; exec "$@"',
              "sh", *command],
+            env={**os.environ, "PATH": f"{os.environ['PATH']}:/mnt/c/Users/other/b"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert sorted(done.stdout.split()) == ["seen", "tool-shown", "wrote"], done.stderr
