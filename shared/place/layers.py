@@ -25,8 +25,9 @@ class Layers:
     """The mounts of one place; all that is written in it goes to one memory of limited size."""
 
     def __init__(self, place: Place, sources: list[str], covers: Mapping[str, Cover]) -> None:
-        # For each folder whose changes vanish, the open folder in memory that takes them.
-        self.written: dict[str, int] = {}
+        # The open folder in memory that takes what is written in the repository.
+        self.written = -1
+        self._repository = place.repository
         self._covers = covers
         self._count = 0
         self._masks = Masks(place)
@@ -70,8 +71,8 @@ class Layers:
             new = ""
         options = f"lowerdir={':'.join(lower)}{new},userxattr"
         kernel.mount("overlay", ROOT + path, "overlay", QUIET, options)
-        if writable:
-            self.written[path] = os.open(f"{layer}/new", os.O_RDONLY | os.O_DIRECTORY)
+        if path == self._repository:
+            self.written = os.open(f"{layer}/new", os.O_RDONLY | os.O_DIRECTORY)
 
     def bind(self, source: str | int, path: str, attributes: int = kernel.READ_ONLY) -> None:
         """Show a file or folder with the mounts below it at `path`; what is hidden seems empty.

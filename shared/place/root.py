@@ -39,8 +39,8 @@ class View:
         self._kinds = _mounted()
         # True if no socket of others can be reached in it, once it is built.
         self.sealed = True
-        # For each folder whose changes vanish, the open folder in memory that takes them.
-        self.written: dict[str, int] = {}
+        # The open folder in memory that takes what is written in the repository, once it is built.
+        self.written = -1
 
     def build(self) -> None:
         """Build the tree and make it this process's root; raises OSError where that fails."""

@@ -14,7 +14,7 @@ from shared.place.report import Report
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from shared.place.values import Place
 
@@ -34,9 +34,10 @@ _MOST_WALKED = 5_000
 class Supervisor:
     """Watches the process `command` and all that it starts."""
 
-    def __init__(self, place: Place, layers: Mapping[str, int], command: int, alive: int) -> None:
+    def __init__(self, place: Place, layer: int, command: int, alive: int) -> None:
         self._limits = place.limits
-        self._layer = layers.get(place.repository)
+        # The open folder that takes what is written in the repository; less than 0 if it all lasts.
+        self._layer = layer
         self._command = command
         self._alive = alive
         self._usage = Usage(place.limits.memory, network=place.network)
@@ -99,7 +100,7 @@ class Supervisor:
 
     def _lost(self) -> Iterator[str]:
         """Yield the files of the repository that the run wrote or removed."""
-        if self._layer is None:
+        if self._layer < 0:
             return
         folders, left = [""], _MOST_WALKED
         while folders and left > 0:

@@ -55,7 +55,8 @@ def note(place: Place, texts: Iterable[str]) -> str:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     for path in paths:
         if not lies_in(path, place.hidden) and not is_secret_name(os.path.basename(path)):
-            shown = _short(place, whole(path, place.home, place.repository) or path)
+            own = lies_in(path, (place.home,))
+            shown = _short(place, (own and whole(path, place.home, place.repository)) or path)
             return (
                 f"not shown: {_short(place, path)}{more}, since of a home only the project, tools"
                 " and what the project leads to are; the user can show it by"
