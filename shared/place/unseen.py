@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _FORM = 'show = ["~/lib", "/home/me/data"]'
 # What may be a path in a command or in what it printed.
 _WORD = r"""(?:\$\{HOME\})?[^\s"'`<>|;&,=()\[\]{}*?]+"""
+_HOME = r"^(?:\$HOME|\$\{HOME\}|~)(?=/|$)"
 _MOST_LOOKED_AT = 500  # of each text
 
 
@@ -70,7 +71,7 @@ def _unseen(place: Place, texts: Iterable[str]) -> list[str]:
 
     found = dict[str, None]()
     for word in (w for text in texts for w in re.findall(_WORD, text)[:_MOST_LOOKED_AT]):
-        plain = re.sub(r"^(?:\$HOME|\$\{HOME\}|~)(?=/|$)", place.home, word).rstrip(".:!")
+        plain = re.sub(_HOME, lambda _: place.home, word).rstrip(".:!")
         path = os.path.normpath(os.path.join(place.folder, plain))
         if os.path.lexists(path):
             # A link of the project may lead there.
