@@ -37,13 +37,14 @@ class TreeRun(NamedTuple):
         )
 
 
-def record(state_dir: str, run: TreeRun) -> None:
-    """Remember a run under the next number, under the run's lock; of many the last are kept."""
+def record(state_dir: str, run: TreeRun) -> TreeRun:
+    """Remember a run, of many the last, and return it with its number; under the run's lock."""
     kept = _read(state_dir)
     rows = kept.get("runs", [])
-    number = 1 + max((row["number"] for row in rows), default=0)
-    rows = [*rows, run._replace(number=number)._asdict()]
+    run = run._replace(number=1 + max((row["number"] for row in rows), default=0))
+    rows = [*rows, run._asdict()]
     write_json(tree_runs_path(state_dir), {**kept, "runs": rows[-MOST_KEPT:]})
+    return run
 
 
 def mark_captured(state_dir: str, tree: str) -> None:
