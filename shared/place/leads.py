@@ -46,6 +46,11 @@ _LONGEST = 1 << 16
 _MOST = 200  # files and links of one project, and paths in one file
 # A path after what stands before one in the files above; on Windows `\` divides it.
 _PATH = r"""(?:^|[\s"'=(\[,>:])((?:\.{1,2}[/\\]|~/|/)[^\s"'<>|;,)\]}]+|\.\.(?=["'\s]))"""
+# One of these lies at the top of a project.
+_OF_PROJECTS = (
+    "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "Gemfile",
+    "composer.json",
+)  # fmt: skip
 _BESIDE_PROGRAMS = ("lib", "lib64", "libexec", "share", "include")
 _PROGRAMS = ("bin", "sbin", "shims", ".bin")
 
@@ -114,19 +119,24 @@ def site_packages(prefix: str) -> Iterator[str]:
 def whole(path: str, home: str, project: str) -> str:
     """Return what to show where something leads to `path` in a home: a whole project or program.
 
-    That is its git repository, else the folder around a `bin`, else the folder; "" if this would
-    show a home, or all that lies beside the project.
+    That is what is installed around a `bin`, else its git repository, else the folder above with a
+    file of a project, else the folder; "" if this would show a home, or all beside the project.
     """
     is_folder = os.path.isdir(path)
     folder = path if is_folder else os.path.dirname(path)
     prefix = installation(folder)
     if prefix != folder and lies_in(prefix, (home,)) and not lies_in(project, (prefix,)):
         return prefix
-    at = folder
+    at, found = folder, ""
     while at != home and lies_in(at, (home,)):
         if os.path.lexists(os.path.join(at, ".git")):
             return at
+        named = (os.path.join(at, name) for name in _OF_PROJECTS)
+        if not found and not lies_in(project, (at,)) and any(map(os.path.lexists, named)):
+            found = at
         at = os.path.dirname(at)
+    if found:
+        return found
     if lies_in(project, (folder,)) or lies_in(home, (folder,)):
         return "" if is_folder else path
     return folder

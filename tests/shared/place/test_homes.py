@@ -148,15 +148,15 @@ def test_what_an_environment_leads_to_is_shown_read_only(
 def test_python_and_node_find_what_is_installed_by_a_link(
     home: Path, seen: Callable[[str], str]
 ) -> None:
-    write(
-        home, {"lib/src/lib.py": "print('py-found')\n", "pkg/index.js": "console.log('js-found')"}
-    )
+    write(home, {"lib/src/lib.py": "print('py-found')\n", "lib/pyproject.toml": "and all of it\n"})
+    write(home, {"pkg/index.js": "console.log('js-found')"})
     packages = home / "work/app/.venv/lib/python3.11/site-packages"
     write(packages, {"lib.pth": f"{home}/lib/src\n"})
     (home / "work/app/node_modules").mkdir()
     (home / "work/app/node_modules/pkg").symlink_to("../../../pkg")
     adds = f"import site; site.addsitedir('{packages}'); import lib"
-    assert "py-found" in seen(f'python3 -c "{adds}"')
+    printed = seen(f'python3 -c "{adds}"; cat ~/lib/*.toml')
+    assert printed == "py-found\nand all of it\n"
     if "js-found" not in seen("command -v node || echo js-found; node -e 'require(\"pkg\")'"):
         pytest.fail("node does not find a linked package")
 
