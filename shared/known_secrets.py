@@ -44,7 +44,8 @@ _BELOW_A_HOME = """
 .cache/huggingface/stored_tokens
 
 .npmrc .yarnrc .yarnrc.yml .pypirc .pip/pip.conf .config/pip/pip.conf .config/pypoetry/auth.toml
-.local/share/uv/credentials .local/share/hatch .condarc .cargo/credentials .cargo/credentials.toml
+.local/share/uv/credentials .condarc .conan/.conan.db .platformio/appstate.json .stack/upload
+.luarocks/upload_config.lua .cargo/credentials .cargo/credentials.toml
 .gem/credentials .local/share/gem/credentials .bundle/config .composer/auth.json
 .config/composer/auth.json .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
 .sbt/.credentials .ivy2/.credentials .nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config
@@ -53,7 +54,7 @@ _BELOW_A_HOME = """
 .aider.conf.yml .continue .config/goose/secrets.yaml .config/io.datasette.llm/keys.json
 
 .android/adbkey .ansible/galaxy_token .circleci/cli.yml .config/filezilla
-.config/uv/credentials.toml .cvspass .env .local/share/atuin .local/share/pypoetry .mc
+.config/uv/credentials.toml .cvspass .env .local/share/atuin .local/share/pypoetry/auth.toml .mc
 .passwd-s3fs .purple/accounts.xml .secrets .snowflake .subversion/auth .travis/config.yml .tsh
 .vault_pass .vnc/passwd .weechat/sec.conf
 

@@ -20,7 +20,7 @@ SHOWN = {folder: frozenset(names.split()) for folder, names in {
 nltk_data perl5 sdk""",
     ".local": "bin include lib lib64 libexec opt pipx",
     ".local/share": """
-NuGet R asdf bun cargo composer coursier fnm fonts gem go gradle hatch man mise nvm pdm pip pipx
+NuGet R asdf bun cargo composer coursier fnm fonts gem go gradle man mise nvm pdm pip pipx
 planner pnpm pyenv pypoetry rbenv rtx ruby rustup sdkman stack terminfo tox uv virtualenv
 virtualenvs volta yarn""",
     ".local/state": "cabal mise nix uv",
@@ -37,6 +37,7 @@ pre-commit prettier prisma puppeteer pylint pypoetry pyright-python pytest ruff 
 selenium semgrep shards shellcheck solc staticcheck swift terraform tfenv torch
 torch_extensions tox turbo typescript uv vcpkg virtualenv webdriver yarn zig zls""",
     ".config/composer": "vendor",
+    ".local/share/hatch": "env pythons",
     ".conda": "environments.txt envs pkgs",
     ".julia": "artifacts compiled environments juliaup packages registries",
     ".terraform.d": "plugin-cache plugins",

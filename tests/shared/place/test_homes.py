@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.known_secrets import SecretPlaces
 from shared.place.level import level
+from shared.place.tool_folders import SHOWN
 from shared.place.unseen import shown_by_user
 from shared.resources import ROOT
 from state.errors import Refused
@@ -43,7 +45,7 @@ infra/terraform.tfstate.backup infra/prod.tfvars .config/gcloud/credentials.db .
 .config/google-chrome/Default/Cookies .cache/huggingface/token .cache/unknown/token mail/inbox
 .config/rclone/rclone.conf .config/op/config .config/unheard-of/token .local/share/unheard-of/key
 .ansible/vault .jupyter/config.json .ipython/profile_default/history.sqlite .config/nix/nix.conf
-.unheard-of/token secret.txt src/elsewhere/main.py go/src/private/.env work/app/.env
+.local/share/pypoetry/auth.toml .unheard-of/token secret.txt src/elsewhere/main.py go/src/private/.env work/app/.env
 work/app/.git/.env work/app/.git/hooks/id_rsa work/app/node_modules/x/.env
 work/app/node_modules/@a/b/.npmrc work/app/.venv/lib/python3.11/site-packages/x/.env
 work/app/vendor/x/server.key work/app/target/.env.local work/app/node_modules/x/key.pem lib/.env
@@ -167,6 +169,7 @@ _TOOLS = """
 .gradle/caches/a .rbenv/versions/a .bundle/cache/a miniconda3/pkgs/a go/pkg/mod/a .npm/_cacache/a
 .cache/pip/a .cache/pypoetry/virtualenvs/a .cache/go-build/a .local/share/pnpm/a .local/lib/a
 .config/git/ignore .config/mise/config.toml .cache/pre-commit/a .julia/packages/a
+.local/share/pypoetry/venv/bin/a .local/share/hatch/env/a
 """
 TOOLS = _TOOLS.split()
 
@@ -180,6 +183,12 @@ def test_tools_and_caches_are_shown_and_what_is_written_there_vanishes(
     assert [name for name in TOOLS if f"seen-{name}\n" not in printed] == []
     assert "BAD" not in printed
     assert {(home / name).read_text() for name in TOOLS} == {f"seen-{name}\n" for name in TOOLS}
+
+
+def test_no_tool_that_is_shown_counts_as_a_secret() -> None:
+    secret = SecretPlaces({"HOME": "/home/me"})
+    shown = [f"/home/me/{folder}/{name}" for folder, names in SHOWN.items() for name in names]
+    assert [path for path in shown if os.path.normpath(path) in secret] == []
 
 
 def test_programs_of_path_are_shown_with_what_lies_around_them(
