@@ -45,7 +45,8 @@ infra/terraform.tfstate.backup infra/prod.tfvars .config/gcloud/credentials.db .
 .config/google-chrome/Default/Cookies .cache/huggingface/token .cache/unknown/token mail/inbox
 .config/rclone/rclone.conf .config/op/config .config/unheard-of/token .local/share/unheard-of/key
 .ansible/vault .jupyter/config.json .ipython/profile_default/history.sqlite .config/nix/nix.conf
-.local/share/pypoetry/auth.toml .unheard-of/token secret.txt src/elsewhere/main.py go/src/private/.env work/app/.env
+.local/share/pypoetry/auth.toml
+.unheard-of/token secret.txt src/elsewhere/main.py go/src/private/.env work/app/.env
 work/app/.git/.env work/app/.git/hooks/id_rsa work/app/node_modules/x/.env
 work/app/node_modules/@a/b/.npmrc work/app/.venv/lib/python3.11/site-packages/x/.env
 work/app/vendor/x/server.key work/app/target/.env.local work/app/node_modules/x/key.pem lib/.env
