@@ -51,6 +51,8 @@ _BELOW_A_HOME = """
 .sbt/.credentials .ivy2/.credentials .nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config
 .hex/hex.config .pub-cache/credentials.json .config/dart/pub-credentials.json .jfrog
 
+.microsoft/usersecrets .aspnet/DataProtection-Keys .sentryclirc .modal.toml .turso .config/turso
+.config/neonctl .config/planetscale .config/jira .jira.d .comet.config .cdsapirc .openai
 .aider.conf.yml .continue .config/goose/secrets.yaml .config/io.datasette.llm/keys.json
 
 .android/adbkey .ansible/galaxy_token .circleci/cli.yml .config/filezilla

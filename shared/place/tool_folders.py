@@ -6,18 +6,19 @@ from __future__ import annotations
 # place, and lost. What else a folder of settings may hold a password in is left out.
 SHOWN = {folder: frozenset(names.split()) for folder, names in {
     "": """
-.arduino15 .asdf .bazel .bun .bundle .cabal .cargo .ccache .choosenim .clang-format .clang-tidy
-.clojure .cocoapods .composer .conan .conan2 .cpan .cpanm .default-python-packages .deno .dotnet
-.dub .editorconfig .elan .emscripten_cache .espressif .esy .flake8 .fnm .fonts .foundry .fvm .gem
-.ghc .ghcup .gitattributes .gitignore .gitignore_global .gitlibs .gobrew .goenv .gradle
-.guix-profile .gvm .hex .ivy2 .jabba .jbang .jenv .keras .kiex .konan .lein .linuxbrew .luarocks
-.m2 .mise.toml .mix .nimble .nix-defexpr .nix-profile .node-gyp .node-version .nodebrew .nodenv
-.npm .npm-global .npm-packages .nuget .nvm .nvmrc .opam .pdbrc .perlbrew .phpbrew .phpenv .pixi
-.platformio .plenv .pnpm-store .prettierrc .proto .pub-cache .pyenv .pylintrc .python-version
-.rbenv .rspec .ruby-version .rustfmt.toml .rustup .rvm .rye .sbt .sccache .sdkman .stack .swiftenv
-.swiftly .swiftpm .tenv .terminfo .tfenv .tofuenv .tool-versions .vcpkg .virtualenvs .volta
-.wasmer .wasmtime .yarn .zvm anaconda3 emsdk flutter mambaforge micromamba miniconda3 miniforge3 n
-nltk_data perl5 sdk""",
+.EasyOCR .arduino15 .asdf .bazel .bun .bundle .cabal .cargo .ccache .choosenim .clang-format
+.clang-tidy .clojure .cocoapods .composer .conan .conan2 .cpan .cpanm .default-python-packages
+.deno .dotnet .dub .editorconfig .elan .emscripten_cache .espressif .esy .flake8 .fnm .fonts
+.foundry .fvm .gem .ghc .ghcup .gitattributes .gitignore .gitignore_global .gitlibs .gobrew
+.goenv .gradle .guix-profile .gvm .hex .insightface .ivy2 .jabba .jbang .jenv .keras .kiex .konan
+.lein .linuxbrew .luarocks .m2 .mise.toml .mix .nimble .nix-defexpr .nix-profile .node-gyp
+.node-version .nodebrew .nodenv .npm .npm-global .npm-packages .nuget .nvm .nvmrc .opam
+.paddleocr .pdbrc .perlbrew .phpbrew .phpenv .pixi .platformio .plenv .pnpm-store .prettierrc
+.proto .pub-cache .pyenv .pylintrc .python-version .rbenv .rspec .ruby-version .rustfmt.toml
+.rustup .rvm .rye .sbt .sccache .sdkman .stack .swiftenv .swiftly .swiftpm .templateengine .tenv
+.terminfo .tfenv .tofuenv .tool-versions .u2net .vcpkg .virtualenvs .volta .wasmer .wasmtime
+.yarn .zvm R anaconda3 emsdk flutter gensim-data mambaforge micromamba miniconda3 miniforge3 n
+nltk_data perl5 scikit_learn_data sdk seaborn-data tensorflow_datasets""",
     ".local": "bin include lib lib64 libexec opt pipx",
     ".local/share": """
 NuGet R asdf bun cargo composer coursier fnm fonts gem go gradle man mise nvm pdm pip pipx
@@ -28,14 +29,15 @@ virtualenvs volta yarn""",
 asdf black ccache clangd cmake flake8 fontconfig git go matplotlib mise pylint ruff rustfmt
 stylelint yarn""",
     ".cache": """
-Cypress R bazel bazelisk black buf build builder bun cabal cargo ccache clangd composer conan
-coursier crystal cypress dart-sdk deno dotslash electron electron-builder esbuild eslint
-fontconfig fonts gem ghcide go go-build golangci-lint gradle hardhat huggingface jdtls julia keras
-mathlib matplotlib mise ms-playwright mypy mypy_cache nix node node-gyp npm nuget nvm
-org.swift.swiftpm parcel pdm phpstan pip pip-tools pipenv pipx pixi planner playwright pnpm
-pre-commit prettier prisma puppeteer pylint pypoetry pyright-python pytest ruff rye sbt sccache
-selenium semgrep shards shellcheck solc staticcheck swift terraform tfenv torch
-torch_extensions tox turbo typescript uv vcpkg virtualenv webdriver yarn zig zls""",
+Cypress R bazel bazelisk black buf build builder bun cabal cargo ccache clangd clip composer
+conan coursier crystal cypress dart-sdk deno dotslash electron electron-builder esbuild eslint
+fontconfig fonts gem gensim-data ghcide go go-build golangci-lint gradle hardhat huggingface
+jdtls julia kagglehub keras mathlib matplotlib mise ms-playwright mypy mypy_cache nix nltk node
+node-gyp npm nuget nvm org.swift.swiftpm parcel pdm phpstan pip pip-tools pipenv pipx pixi
+planner playwright pnpm pre-commit prettier prisma puppeteer pylint pypoetry pyright-python
+pytest ruff rye sbt sccache selenium semgrep shards shellcheck solc staticcheck swift terraform
+tfenv torch torch_extensions tox turbo typescript uv vcpkg virtualenv webdriver whisper yarn zig
+zls""",
     ".config/composer": "vendor",
     ".local/share/hatch": "env pythons",
     ".conda": "environments.txt envs pkgs",
