@@ -82,6 +82,7 @@ def _place(folder: str, repository: str, given: Mapping[str, str]) -> Place:
 
 def _look(place: Place, git: list[str], given: Mapping[str, str]) -> dict[str, Any]:
     """Return what there is now to hide, git settings without credentials, what homes show."""
+    given = {**given, "HOME": place.home}  # without the variable it is the account's
     hidden, named = secrets.survey(place.repository)
     hidden += secrets.secrets_of_user(given)
     # Our own working trees are the assistant's to write in, and hold what it has written.

@@ -350,6 +350,19 @@ def test_any_folder_may_be_the_home(
     assert done.stdout == "# Sample\nBegin\n", done.stderr
 
 
+def test_without_a_variable_the_home_is_the_accounts(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(home, {".cargo/credentials.toml": "hunter2\n", ".cargo/config.toml": "seen\n"})
+    app = home / "work" / "app"
+    expanded = f"import os\nos.path.expanduser = lambda _: {str(home)!r}\nimport sys"
+    script = test_enter.ENTER.replace("import sys", expanded, 1)
+    monkeypatch.setattr(test_enter, "ENTER", script)
+    monkeypatch.delenv("HOME")
+    done = enter(app, f"cat {home}/.cargo/config.toml {home}/.cargo/credentials.toml")
+    assert done.stdout == "seen\n"
+
+
 def test_what_else_is_shown_shows_no_secret(
     home: Path, seen: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
