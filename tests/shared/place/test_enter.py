@@ -317,6 +317,14 @@ def test_a_limit_ends_all_of_it_and_says_so_in_one_line(repo: Repository, what: 
 
 
 @pytest.mark.requirement("PP-1")
+def test_the_kernel_holds_few_watches_and_files_for_a_command(repo: Repository) -> None:
+    answer = enter(repo.path, "cat /proc/sys/user/max_inotify_watches; ulimit -Hn")
+    watches, files = map(int, answer.stdout.split())
+    assert watches <= 1 << 16
+    assert files <= 8192
+
+
+@pytest.mark.requirement("PP-1")
 def test_memory_counts_also_while_others_give_theirs_back(repo: Repository) -> None:
     answers = repo.path / ".planner" / "run" / "answers"
     answers.mkdir(parents=True)
