@@ -33,7 +33,8 @@ ROOMS = {
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
         "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/paths",
-        "shared/place", "shared/requirements_record", "shared/resources", "shared/sandbox", "state",
+        "shared/place", "shared/requirements_record", "shared/resources", "shared/sandbox",
+        "shared/secret_walk", "state",
     ),
     **dict.fromkeys(ROLES, ("shared", "state")),
     "orchestrator": (*ROLES, "shared", "state"),
