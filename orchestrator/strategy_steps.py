@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.strategy_budget import fitted_gathered, fitted_progress
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.workflow import Step
-from shared.strategy_budget import fitted_gathered, fitted_progress
 from shared.strategy_record import (
     ANSWER_FILE,
     BUNDLE_FILE,

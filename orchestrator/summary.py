@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from orchestrator.reviewed import beyond_limit, passed_with, reviewers_of
 from shared.archive import paths as archived
 from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
-from shared.reviewed import beyond_limit, passed_with, reviewers_of
 from shared.steps.slices import answer_lines
 from shared.verified import EXERCISED, facts_of
 from state import store

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
-from shared import resources
-from shared.builders import visible
-from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, answer_of
-from shared.reviewed import (
+from orchestrator.reviewed import (
     DECIDED_BY,
     beyond_limit,
     left_out,
     passed_with,
     reviewers_of,
 )
+from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
+from shared import resources
+from shared.builders import visible
+from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, answer_of
 from shared.verified import EXERCISED, facts_of
 from state.changes import apart
 from state.files import write_atomic

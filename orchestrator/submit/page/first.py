@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.reviewed import (
+    answers_of,
+    beyond_limit,
+    passed_with,
+    reviewers_of,
+)
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
 from shared.contents import ASSUMED, FIRST, LIMITS, RISKS
 from shared.mode.guarded import NOT_GUARDED
 from shared.qr.types import ASSISTANT
-from shared.reviewed import (
-    answers_of,
-    beyond_limit,
-    passed_with,
-    reviewers_of,
-)
 from state.actors import PERSON, UNPROVEN
 from state.channels import label
 from state.statements import DECLINED

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.submit.page.design import with_id
-from orchestrator.submit.page.html import Element, Items, Section, Titled
-from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
-from shared.reviewed import (
+from orchestrator.reviewed import (
     DECIDED_BY,
     NOBODY,
     answers_of,
@@ -15,15 +12,18 @@ from shared.reviewed import (
     passed_with,
     reviewers_of,
 )
+from orchestrator.submit.page.design import with_id
+from orchestrator.submit.page.html import Element, Items, Section, Titled
+from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
 from shared.verified import EXERCISED, facts_of
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from orchestrator.reviewed import Passed
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
-    from shared.reviewed import Passed
     from state.models import Plan
     from state.results import Outcome, VerifyResult
 
