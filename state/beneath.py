@@ -31,7 +31,7 @@ _LINK = "is a symbolic link, and what has this name is read and written in the r
 _INSTEAD = "put a file or folder of its own in place of the link; then run the same command again"
 
 
-class _Link(Exception):  # noqa: N818 – nothing went wrong yet
+class _Link(NotADirectoryError):  # noqa: N818 – nothing went wrong yet
     """A name leads elsewhere."""
 
 
@@ -50,6 +50,21 @@ class Beneath:
     def status(self, path: str) -> os.stat_result | None:
         """Return what is at a path, of a link at its end the link itself; None if nothing is."""
         return self._at(path, lambda f, n: os.stat(n, dir_fd=f, follow_symlinks=False), None)
+
+    def reach(self, path: str) -> os.stat_result | None:
+        """Return the same as `status`, and None also if a link leads to the path or a file is."""
+        try:
+            folder, name = self.opened(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise unusable(path, error) from None
+        try:
+            return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        finally:
+            os.close(folder)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or folder."""
@@ -122,9 +137,15 @@ class Beneath:
 
         self._at(path, remove, None)
 
-    def unlink(self, path: str) -> None:
-        """Remove a file or a link itself, if it is there."""
-        self._at(path, lambda folder, name: os.unlink(name, dir_fd=folder), None)
+    def unlink(self, path: str, kept: str = "") -> None:
+        """Remove a file or a link itself, if it is there; a link that leads to `kept` stays."""
+
+        def unlink(folder: int, name: str) -> None:
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if not (kept and stat.S_ISLNK(mode) and os.readlink(name, dir_fd=folder) == kept):
+                os.unlink(name, dir_fd=folder)
+
+        self._at(path, unlink, None)
 
     def rename(self, path: str, new: str) -> None:
         """Give a file another name in its folder."""
@@ -136,23 +157,23 @@ class Beneath:
 
         self._at(path, rename)
 
-    def remove_all(self, path: str) -> None:
-        """Remove a file, a link itself, or a folder with all that is in it."""
+    def remove_all(self, path: str, theirs: str = "") -> None:
+        """Remove a file, a link itself, or a folder with all that is in it, if it is there.
+
+        Links that lead to the same path below the folder `theirs` stay.
+        """
+        from state.removal import remove_all  # no printed step removes folders
 
         def remove(folder: int, name: str) -> None:
-            if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-                os.unlink(name, dir_fd=folder)
-                return
-            import shutil  # slow to load, and no printed step removes folders
-
+            os.stat(name, dir_fd=folder, follow_symlinks=False)
             try:
-                shutil.rmtree(name, dir_fd=folder)
+                remove_all(folder, name, theirs and os.path.join(theirs, *self._names(path)))
             except OSError as error:
                 text = f"{error.strerror or error}; a part of the folder may be removed"
                 allowed = "make sure that nothing else writes there, then run the same again"
                 raise Refused("refused", path, text, allowed) from None
 
-        self._at(path, remove)
+        self._at(path, remove, None)
 
     def remove_empty(self, path: str) -> None:
         """Remove a folder, then those around it, as long as they are empty."""
@@ -207,8 +228,17 @@ class Beneath:
         self._at(path, copy, None)
 
     def take(self, source: str, path: str) -> None:
-        """Move a file, or a link itself, from outside to a path in a folder that is there."""
-        self._at(path, lambda folder, name: os.replace(source, name, dst_dir_fd=folder))
+        """Move a file, or a link itself, from outside to a path in a folder that is there.
+
+        It takes the place of a file, a link, or a folder in which there are only folders.
+        """
+        from state.removal import remove_hollow
+
+        def take(folder: int, name: str) -> None:
+            remove_hollow(folder, name)
+            os.replace(source, name, dst_dir_fd=folder)
+
+        self._at(path, take)
 
     def make_folders(self, path: str) -> None:
         """Make a folder, and those around it, unless they are there."""
@@ -221,6 +251,14 @@ class Beneath:
         names = self._names(path)
         for depth in range(1, len(names) + 1):
             self._at(os.path.join(*names[:depth]), make)
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder in one that is there, not for long: a crash may lose it."""
+        self._at(path, lambda folder, name: os.mkdir(name, dir_fd=folder))
+
+    def link(self, path: str, target: str) -> None:
+        """Make a link in a folder that is there, not for long: a crash may lose it."""
+        self._at(path, lambda folder, name: os.symlink(target, name, dir_fd=folder))
 
     def sweep(self, path: str) -> None:
         """Remove the temporary files that killed writers have left in a folder."""
@@ -236,32 +274,47 @@ class Beneath:
             raise Refused("refused", path, f"lies outside {self.root}", "name a file in there")
         return names
 
-    def _at(self, path: str, act: Callable[[int, str], T], *missing: T) -> T:
-        """Return what `act` returns for the opened folder of a path and the name in it.
+    def opened(self, path: str) -> tuple[int, str]:
+        """Return the opened folder of a path, for the caller to close, and the name in it.
 
-        Where the folder is not there, return `missing` if it is given.
+        Raises OSError that names the folder which cannot be opened: NotADirectoryError where a link
+        or a file is in its place.
         """
         *folders, name = self._names(path)
-        opened, at = -1, self.root
+        at = self.root
+        opened = os.open(at, (_WAY if folders else _FOLDER) & ~os.O_NOFOLLOW)
         try:
-            opened = os.open(self.root, (_WAY if folders else _FOLDER) & ~os.O_NOFOLLOW)
             for left, folder in enumerate(folders, 1 - len(folders)):
                 at = os.path.join(at, folder)
                 _status(opened, folder)
                 inner = os.open(folder, _WAY if left else _FOLDER, dir_fd=opened)
                 os.close(opened)
                 opened = inner
-            at = os.path.join(at, name)
-            return act(opened, name)
-        except _Link:
-            raise Refused("refused", at, _LINK, _INSTEAD) from None
+        except OSError as error:
+            os.close(opened)
+            error.filename = at
+            raise
+        return opened, name
+
+    def _at(self, path: str, act: Callable[[int, str], T], *missing: T) -> T:
+        """Return what `act` returns for the opened folder of a path and the name in it.
+
+        Where the folder is not there, return `missing` if it is given.
+        """
+        at = ""
+        try:
+            folder, name = self.opened(path)
+            at = os.path.join(self.root, *self._names(path))
+            try:
+                return act(folder, name)
+            finally:
+                os.close(folder)
+        except _Link as link:
+            raise Refused("refused", at or link.filename, _LINK, _INSTEAD) from None
         except OSError as error:
             if missing and isinstance(error, FileNotFoundError | NotADirectoryError):
                 return missing[0]
-            raise unusable(at, error) from None
-        finally:
-            if opened >= 0:
-                os.close(opened)
+            raise unusable(at or str(error.filename), error) from None
 
 
 def _status(folder: int, name: str) -> os.stat_result | None:

@@ -47,7 +47,7 @@ EXCEPTIONS = {
     "shared/git/commit.py:_make": "debt: gives the worktree the files to commit",
     "shared/git/commit.py:_refresh": "compares: sizes and times of the committed files",
     "shared/git/fingerprint.py:_distrust": "changes marks in an index of ours",
-    "shared/git/lending.py:clean": "debt: lists what it then removes from the worktree by path",
+    "shared/git/lending.py:clean": "names what is removed by descriptors",
     "shared/git/lending.py:give_back": "debt: puts the worktree back after a commit",
     "shared/git/lending.py:users_ignored": "compares: what git ignores in the user's tree is named",
     "shared/git/nested.py:_work_in": "compares a submodule, by a process that cannot write",

@@ -29,7 +29,9 @@ ROOMS = {
     "state": (),
     "shared": ("state",),
     "shared/clients": (),
-    "shared/git": ("shared/clients/known", "state/beneath", "state/errors", "state/files"),
+    "shared/git": (
+        "shared/clients/known", "state/beneath", "state/errors", "state/files", "state/removal",
+    ),
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
         "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/paths",
@@ -62,7 +64,8 @@ PLAIN_STATE = {
     f"state/{name}"
     for name in (
         "actors", "beneath", "clock", "connection", "database", "errors", "execution_rows", "files",
-        "journals", "migrations", "phases", "plan_table", "queue_rows", "rows", "shape", "stages",
+        "journals", "migrations", "phases", "plan_table", "queue_rows", "removal", "rows", "shape",
+        "stages",
     )
 }  # fmt: skip
 # Rooms of the design that are not built yet; every other name in these tables exists.

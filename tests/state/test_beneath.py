@@ -33,6 +33,8 @@ TAKING_LINKS: dict[str, Callable[[Beneath, str], object]] = {
     "status": Beneath.status,
     "remove_all": Beneath.remove_all,
     "unlink": Beneath.unlink,
+    "link": lambda files, path: files.link(path, "f"),
+    "make_folder": Beneath.make_folder,
     "copy": lambda files, path: files.copy(path, f"{files.root}/../copied"),
     "take": lambda files, path: files.take(f"{files.root}/../outside/f", path),
     "move": lambda files, path: files.move(path, "moved"),

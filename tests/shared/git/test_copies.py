@@ -14,6 +14,7 @@ from shared.git.stage import stage_all
 from shared.git.worktree import open_worktree
 from state.errors import Refused
 from tests.flips import flipping
+from tests.shared.git.conftest import NAMES, SECRET
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,20 +22,6 @@ if TYPE_CHECKING:
     from tests.shared.git.conftest import Project
 
 pytestmark = pytest.mark.requirement("PP-9")
-
-NAMES = [f"f{number}" for number in range(20)]
-SECRET = b"a secret of the user\n"
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    """A folder of the user's with the same names as the worktree's folder `src`."""
-    folder = tmp_path / "outside"
-    folder.mkdir()
-    for name in NAMES:
-        (folder / name).write_bytes(SECRET)
-    return folder
-
 
 def test_a_capture_reads_nothing_through_a_folder_that_becomes_a_link(
     project: Project, outside: Path
