@@ -56,8 +56,7 @@ EXCEPTIONS = {
     "shared/git/repository.py:uncommitted": "compares the user's tree",
     "shared/git/stage.py:scan": "compares",
     "shared/git/stage.py:stage_all": "compares: the times of files whose copies are staged",
-    "shared/git/stage.py:stage_names": "stages copies; debt: of the user's tree by path",
-    "shared/git/users_files.py:read_states": "debt: reads the user's files around an apply",
+    "shared/git/stage.py:stage_names": "stages copies; or compares, and stores nothing",
     "shared/git/worktree.py:_create": "makes the worktree, which nobody knows yet",
 }
 

@@ -1,4 +1,4 @@
-"""Write and remove files for the git code; atomic writes are in `state.files`."""
+"""Open, write and remove files for the git code; atomic writes are in `state.files`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+from state.beneath import Beneath
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -32,9 +33,26 @@ def refused(error: OSError) -> Refused:
     return Refused("refused", where, error.strerror or str(error), allowed)
 
 
-def write_new(path: str, data: bytes, mode: int) -> None:
-    """Write a file that must not exist yet and sync it to disk; no link is followed."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+@contextlib.contextmanager
+def folder_of(root: str, path: str) -> Iterator[tuple[int, str]]:
+    """Yield the opened folder of a path below `root` and the name in it; no link leads to it.
+
+    Raises OSError that names the folder which cannot be opened: NotADirectoryError for a link.
+    """
+    folder, name = Beneath(root).opened(path)
+    try:
+        yield folder, name
+    finally:
+        os.close(folder)
+
+
+def write_new(path: str, data: bytes, mode: int, folder: int | None = None) -> None:
+    """Write a file that must not exist yet and sync it to disk; no link is followed.
+
+    With an opened `folder`, the path is a name in it.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o600, dir_fd=folder)
     with os.fdopen(fd, "wb") as file:
         file.write(data)
         file.flush()

@@ -52,6 +52,19 @@ def confined(git: Git, worktree: str, repository: str) -> list[str]:
     return [f"{key}={_confined(key, text, worktree, repository)}" for key, text in starting.items()]
 
 
+def started_in(git: Git, folder: str) -> list[str]:
+    """Return the git settings with which the user's filters start in a folder, as git starts them.
+
+    Git starts them at the root of its working tree, and what it is lent may be copies elsewhere.
+    """
+    there = f"cd {shlex.quote(folder)} && "
+    return [
+        f"{key}={there if key.endswith('.process') else there.replace('%', '%%')}{text}"
+        for key, text in drivers(git).items()
+        if text and key.rpartition(".")[2] in _STARTS and "=" not in key
+    ]
+
+
 def hold_content(users: Git, git: Git, names: Iterable[bytes]) -> bool:
     """Return whether a filter keeps the content of one of these files in the git folder.
 

@@ -8,8 +8,11 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
+from shared.git.copies import copied
 from shared.git.files import refusing
+from shared.git.filters import started_in
 from shared.git.repository import PLANNER, head, within
+from shared.git.scratch import scratch
 from shared.git.stage import scan, stage_names, staged_tree
 
 if TYPE_CHECKING:
@@ -34,22 +37,20 @@ def snapshot(repo: Repository) -> str:
     Ignored files, submodules and `.planner` stay as HEAD has them. Index, stash and refs are not
     touched. Without uncommitted work it is HEAD itself.
     """
-    at = head(repo)
-    folder = tempfile.mkdtemp(prefix="planner-snapshot-")
-    try:
+    at, home = head(repo), os.path.join(repo.root, PLANNER)
+    with scratch(home if os.path.isdir(home) else tempfile.gettempdir()) as folder:
         index = os.path.join(folder, "index")
         # Seeded from the user's index: what they added by force is part of their work. Copied with
         # its time, by which git knows of which files it may not trust the times.
         with contextlib.suppress(FileNotFoundError):
             shutil.copy2(os.path.join(repo.git_dir, "index"), index)
-        git = repo.git.on_index(index)
+        git = repo.git.having(*started_in(repo.git, repo.root)).on_index(index)
         names = scan(git)
         nested = {name for name in names.untracked if name.endswith(b"/")}
         keep = {name for name in names.changed | names.untracked - nested if not _ours(name)}
-        stage_names(git, keep & names.gone, keep - names.gone)
+        with copied(git, keep - names.gone, folder) as lent:
+            stage_names(lent, keep & names.gone, keep - names.gone)
         tree = staged_tree(git, at.tree, repo.zero)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     if tree == at.tree:
         return at.commit
     text = "Uncommitted work at the start of a planner run"
