@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes
-from shared.git.copies import lay
+from shared.git.copies import lay, reset, restore
 from shared.git.few_paths import rebuild
 from shared.git.files import refusing
 from shared.git.large import MEBIBYTE, MOST_MB
@@ -174,7 +174,8 @@ def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
         done = _round(work, tree, tools)
         strays.update(done.strays)
         if done.tree == work.base:
-            work.git.run("read-tree", "--reset", "-u", tree)
+            reset(work.git, tree)
+            restore(work.git)
             raise refuse_undone(done.output)
         if done.tree == tree:
             if done.failed:

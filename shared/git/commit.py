@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import index_lines
 from shared.git.command import durable, failed
+from shared.git.copies import reset, restore
 from shared.git.few_paths import index_at
 from shared.git.files import refusing
 from shared.git.hooks import find_hook, plain_hooks, ran_hooks
@@ -150,9 +151,10 @@ def _make(
     clear_stale_locks(there.admin)
     git = there.git
     git.run("update-ref", "--no-deref", "HEAD", intended.at.commit)
-    git.run("read-tree", "--reset", "-u", intended.tree)
+    reset(git, intended.tree)
     # What nobody has approved must not run, or be read, as a hook of the user's.
     clean(repo.root, worktree, git, ignored=not furnished)
+    restore(git)
     settings = [part for setting in durable() for part in ("-c", setting)]
     with vault.scratch() as folder, users_ignored(repo, worktree):
         hooks = plain_hooks(git, folder, repo.root)

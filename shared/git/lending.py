@@ -10,6 +10,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from shared.git.copies import reset, restore
 from shared.git.few_paths import rebuild
 from shared.git.repository import PLANNER, within
 from shared.git.worktree import open_worktree
@@ -53,7 +54,8 @@ def give_back(repo: Repository, worktree: str) -> None:
         return
     if base is not None:
         tree.git.run("update-ref", "--no-deref", "HEAD", base)
-    tree.git.run("read-tree", "--reset", "-u", held)
+    reset(tree.git, held)
+    restore(tree.git)
     os.unlink(marker)
 
 
