@@ -32,24 +32,23 @@ OPENS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     (frozenset(), frozenset())),
 }  # fmt: skip
 RUNS = frozenset(("attempt", "lasting", "names", "names_beside", "ok", "run", "text", "words"))
-# `compares`: only names come out, and nothing is stored. `debt`: still to be done.
+# `compares`: only names come out, and nothing is stored.
 EXCEPTIONS = {
     "cli/demo/command.py:make_sample": "a sample that the demo has just made",
     "developer/verify/at_home.py:_ADD": "runs inside the place",
     "developer/verify/trees.py:users_tree": "compares the user's tree",
     "orchestrator/requirements_lane/staging.py:changed_files": "compares the user's tree",
     "orchestrator/requirements_lane/staging.py:ignored_files": "compares the user's tree",
-    "orchestrator/requirements_lane/staging.py:stage": "debt: stores files of the user's tree",
     "shared/git/capture.py:_IGNORED": "compares: what git ignores is named",
     "shared/git/carry.py:_pick": "a git before 2.38 merges in a worktree alone",
-    "shared/git/commit.py:_refresh": "compares: sizes and times of the committed files",
     "shared/git/copies.py:restore": "compares",
     "shared/git/fingerprint.py:_distrust": "changes marks in an index of ours",
     "shared/git/lending.py:clean": "names what is removed by descriptors",
     "shared/git/lending.py:users_ignored": "compares: what git ignores in the user's tree is named",
     "shared/git/nested.py:_work_in": "compares a submodule, by a process that cannot write",
-    "shared/git/private.py:record": "debt: stores the files of a folder without git at its start",
+    "shared/git/private.py:record": "compares: the times of files whose copies are stored",
     "shared/git/repository.py:uncommitted": "compares the user's tree",
+    "shared/git/stage.py:refresh_names": "compares: sizes and times of files",
     "shared/git/stage.py:scan": "compares",
     "shared/git/stage.py:stage_all": "compares: the times of files whose copies are staged",
     "shared/git/stage.py:stage_names": "stages copies; or compares, and stores nothing",

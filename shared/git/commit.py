@@ -31,6 +31,7 @@ from shared.git.proof import Staged, check_commit, find_committed, parents_of
 from shared.git.repository import head
 from shared.git.settle import tail
 from shared.git.signing import is_signed, signing_program
+from shared.git.stage import refresh_names
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.beneath import Beneath
 from state.errors import AGAIN, Problem, Refused
@@ -230,10 +231,7 @@ def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:
     if entries:
         lines = index_lines(entries, repo.zero)
         repo.git.run("update-index", "-z", "--index-info", stdin=lines)
-        # Sizes and times of these files alone: a refresh of the index looks at every file.
-        there = "".join(f"{path}\0" for path, entry in entries.items() if entry)
-        words = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
-        repo.git.having(GIT_LITERAL_PATHSPECS="1").ok(*words, stdin=there.encode())
+        refresh_names(repo.git, [os.fsencode(path) for path, entry in entries.items() if entry])
     for path, data in extra.items():
         if not isinstance(data, Staged):
             _write_extra(Beneath(repo.root), path, data)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.requirements_lane.staging import stage
 from shared.git.prepare import prepare
 from shared.git.replay import Raced, replay
 from shared.git.snapshot import snapshot
@@ -56,6 +57,7 @@ def test_nothing_is_stored_of_a_file_behind_a_folder_that_becomes_a_link(
     acts: list[Callable[[], object]] = [
         lambda: prepare(project.repo, project.vault, changes, project.journal, DIGEST),
         lambda: snapshot(project.repo),
+        lambda: stage(project.repo, names, str(project.state)),
         lambda: check_before(project.repo, project.vault, changes),
     ]
     real, done = os.open(project.root / "src", os.O_RDONLY), [0] * len(acts)
@@ -63,7 +65,7 @@ def test_nothing_is_stored_of_a_file_behind_a_folder_that_becomes_a_link(
         for number in numbers:
             for path in names:
                 descriptor = os.open(os.path.basename(path), os.O_WRONLY, dir_fd=real)
-                os.write(descriptor, b"old" if number % 2 else b"own")
+                os.write(descriptor, b"old" if number % 8 < len(acts) else b"own")
                 os.close(descriptor)
             with contextlib.suppress(Refused):
                 acts[number % len(acts)]()
