@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.files import folder_of, write_new
-from shared.git.journal import SIDES, is_on_side, is_same, load_copy, read_at
+from shared.git.journal import SIDES, is_same, load_copy, read_at, read_file
 from state.errors import Problem, Refused
 from state.removal import remove_hollow
 
@@ -44,15 +44,17 @@ def replay(
     if problems:
         raise Refused.of(problems)
     _remove(root, journal, moves, side)
+    made: set[str] = set()
     for number, move in enumerate(journal.moves):
         stored = move.side(side)
-        if stored is None or move not in moves or is_on_side(root, journal, move, side):
+        if stored is None or move not in moves:
             continue
-        data = load_copy(folder, stored)
-        _make_folders(root, move.path, journal)
+        _make_folders(root, move.path, journal, made)
         with folder_of(root, move.path) as (at, name):
-            _check_still(read_at(at, name), journal, move, side)
-            _write(at, name, data, stored, _temporary(journal, number))
+            found = read_at(at, name)
+            if not is_same(journal, found, stored):
+                _check_still(found, journal, move, side)
+                _write(at, name, load_copy(folder, stored), stored, _temporary(journal, number))
 
 
 def check_sides(root: str, journal: Journal) -> list[Problem]:
@@ -61,8 +63,8 @@ def check_sides(root: str, journal: Journal) -> list[Problem]:
     problems: list[Problem] = []
     for move in journal.moves:
         bad = _bad_parent(root, move.path, vanishing)
-        before, after = (is_on_side(root, journal, move, side) for side in SIDES)
-        if bad or not (before or after):
+        found = read_file(root, move.path)
+        if bad or not any(is_same(journal, found, move.side(side)) for side in SIDES):
             text = bad or "has neither its content from before the apply nor the plan's content"
             allowed = "restore one of the two contents; both are in the run's folder `apply`"
             problems.append(Problem("refused", move.path, text, allowed))
@@ -117,10 +119,14 @@ def _remove_folder(root: str, path: str, journal: Journal, side: Side) -> None:
             os.fsync(at)
 
 
-def _make_folders(root: str, path: str, journal: Journal) -> None:
+def _make_folders(root: str, path: str, journal: Journal, made: set[str]) -> None:
+    """Make the folders of a path, but those that are `made` or there; they are made then."""
     parts = path.split("/")[:-1]
     for depth in range(1, len(parts) + 1):
         folder = "/".join(parts[:depth])
+        if folder in made:
+            continue
+        made.add(folder)
         with folder_of(root, folder) as (at, name), contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=at)
             bits = journal.folders.get(folder)
