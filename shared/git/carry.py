@@ -59,12 +59,13 @@ def carry_over(
 def _merge(repo: Repository, git: Git, old: str, held: str, new: str) -> list[bytes]:
     """Give the worktree the merge of two git trees that go on from the commit `old`."""
     start = git.text("commit-tree", f"{old}^{{tree}}", "-m", "the former base")
-    ours, theirs = (
-        git.text("commit-tree", tree, "-p", start, "-m", text)
+    # Git marks conflicts with the names that it is given, which so say what they are.
+    sides = [
+        git.text("commit-tree", tree, "-p", start, "-m", text) + f"^{{/{text}}}"
         for tree, text in ((f"{new}^{{tree}}", "the new base"), (held, "the plan"))
-    )
+    ]
     words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
-    done = git.attempt(*words, ours, theirs)
+    done = git.attempt(*words, *sides)
     if done.returncode not in {0, 1} or not done.stdout:
         text = error_text(done.stderr, done.returncode)
         raise failed("git merge-tree", text, "fix what git says, then run the command again")

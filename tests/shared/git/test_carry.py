@@ -64,7 +64,9 @@ def test_a_file_that_both_changed_holds_conflict_markers_and_is_named(
     old = project.git("rev-parse", "HEAD")
     new = _commit(project, {"src/app.py": b"a = 1\nb = 4\n"})
     assert _carry(project, old, changes, new) == ["src/app.py"]
-    assert b"<<<<<<<" in (project.worktree / "src/app.py").read_bytes()
+    text = (project.worktree / "src/app.py").read_text()
+    assert "<<<<<<<" in text
+    assert "the plan" in text.partition(">>>>>>> ")[2]
     captured = [change.file for change in project.capture(hook=False).changes]
     assert captured == ["run.sh", "src/app.py", "src/new.py"]
 
