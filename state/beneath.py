@@ -165,7 +165,6 @@ class Beneath:
         from state.removal import remove_all  # no printed step removes folders
 
         def remove(folder: int, name: str) -> None:
-            os.stat(name, dir_fd=folder, follow_symlinks=False)
             try:
                 remove_all(folder, name, theirs and os.path.join(theirs, *self._names(path)))
             except OSError as error:

@@ -6,7 +6,6 @@ import os
 import stat
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_CHANGE = stat.S_IWUSR | stat.S_IXUSR
 
 
 def remove_all(around: int, name: str, theirs: str = "") -> bool:
@@ -15,16 +14,19 @@ def remove_all(around: int, name: str, theirs: str = "") -> bool:
     A link that leads to `theirs`, and in the folder one to the same path in there, stays. Rights
     that forbid to change a folder do not keep it.
     """
-    mode = os.stat(name, dir_fd=around, follow_symlinks=False).st_mode
+    try:
+        mode = os.stat(name, dir_fd=around, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return True
     if not stat.S_ISDIR(mode):
         if theirs and stat.S_ISLNK(mode) and os.readlink(name, dir_fd=around) == theirs:
             return False
         os.unlink(name, dir_fd=around)
         return True
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        _open_up(around, name)
     inside = os.open(name, _FOLDER, dir_fd=around)
     try:
-        if mode & _CHANGE != _CHANGE:
-            os.fchmod(inside, stat.S_IMODE(mode) | _CHANGE)
         left = [
             other
             for other in os.listdir(inside)
@@ -35,6 +37,18 @@ def remove_all(around: int, name: str, theirs: str = "") -> bool:
     if not left:
         os.rmdir(name, dir_fd=around)
     return not left
+
+
+def _open_up(around: int, name: str) -> None:
+    """Let its owner read and change a folder, and not another that a link leads to."""
+    if not hasattr(os, "O_PATH"):
+        os.chmod(name, stat.S_IRWXU, dir_fd=around, follow_symlinks=False)
+        return
+    folder = os.open(name, _FOLDER | os.O_PATH, dir_fd=around)
+    try:
+        os.chmod(f"/proc/self/fd/{folder}", stat.S_IRWXU)
+    finally:
+        os.close(folder)
 
 
 def remove_hollow(around: int, name: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 from typing import TYPE_CHECKING
 
 from state.beneath import Beneath
 from state.errors import Refused
+from state.removal import remove_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,14 +77,19 @@ def remove_behind(path: str) -> None:
 
 def remove_tree(path: str) -> None:
     """Remove one of the planner's folders, even if read-only; links in it are not followed."""
-
-    def open_up(_function: object, name: str, _error: object) -> None:
-        os.chmod(os.path.dirname(name), 0o700)
-        if os.path.isdir(name) and not os.path.islink(name):
-            os.chmod(name, 0o700)
-            shutil.rmtree(name, onerror=open_up)
-        elif os.path.lexists(name):
-            os.unlink(name)
-
-    if os.path.lexists(path):
-        shutil.rmtree(path, onerror=open_up)
+    around, name = os.path.split(os.path.abspath(path))
+    if not os.path.lexists(path):
+        return
+    folder = os.open(around, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            remove_all(folder, name)
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY:
+                raise
+            remove_all(folder, name)  # something was written there meanwhile
+    except OSError as error:
+        error.filename = path
+        raise
+    finally:
+        os.close(folder)
