@@ -17,10 +17,10 @@ from cli.options import (
 from shared import plan_file
 from shared.builders import Block
 from shared.named_files import read_answer
-from state.errors import Refused
 from state.files import parse_json
 from state.kinds import KINDS
 from state.milestones import DOC_LISTS
+from state.written_json import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -97,12 +97,10 @@ def _fields(state: State, values: dict[str, Any]) -> dict[str, Any]:
     fields = {
         k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
     }
-    more = read_answer(state.state_dir, file).json() if file else {}
-    if not isinstance(more, dict):
-        raise Refused(
-            "invalid", "--json", "the file does not hold a JSON object", '{"field": value, …}'
-        )
-    return {**fields, **more}
+    if file:
+        schema = {"type": "object", "allowed": '{"field": value, …}'}
+        fields |= checked(read_answer(state.state_dir, file).json(), schema, "--json")
+    return fields
 
 
 def _one(kind: str) -> str:

@@ -12,9 +12,9 @@ from cli.answers import write
 from cli.lanes import resolved
 from cli.options import json_option
 from orchestrator.strategy_route import bundle_runs
+from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.bundles import check_bundle, find_bundles
 from orchestrator.strategy_route.opening import find_strategy
-from orchestrator.strategy_route.shape import read_answer
 from shared.builders import Block, json_text
 from shared.mode.sessions import repository_root
 from shared.resources import command, read_prompt

@@ -14,7 +14,6 @@ from shared.git.capture import capture
 from shared.git.few_paths import rebuild
 from shared.git.large import MEBIBYTE
 from shared.git.lending import give_back
-from shared.git.rebuilt import refuse_other_patches
 from shared.git.worktree import open_worktree
 from shared.plan_file import open_plan
 from shared.workspace import base_of, open_workspace
@@ -61,7 +60,6 @@ def capture_into(state: State, plan: Plan) -> Captured:
             limit=job.config.max_patch_mb * MEBIBYTE,
         )
     _check_ignored(workspace, planned - {change.file for change in found.changes})
-    refuse_other_patches(workspace.vault.git, found.changes)
     changed = attach(plan, [vars(change) for change in found.changes])
     return Captured(changed, found.tree, workspace, found)
 

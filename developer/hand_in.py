@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state.errors import Problem, Refused, value_text
-from state.written_json import problems_in
+from state.written_json import TEXT_OR_NULL, an_object, list_of, problems_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,27 +18,20 @@ _STATS = (
     "prompt_tokens", "completion_tokens", "tool_calls", "tool_successes", "tool_failures",
     "duration_seconds",
 )  # fmt: skip
-_TEXT = {"type": ["string", "null"], "allowed": "a text, or null"}
 _PATHS = '["path", …]'
 _FIGURE = {"type": "number", "minimum": 0, "allowed": "a number from 0"}
-_SCHEMA = {
-    "type": "object",
-    "allowed": '{"status": "success", "output": "what was done, in a sentence"}',
-    "additionalProperties": False,
-    "required": ["status"],
-    "properties": {
-        "milestone": {},
-        "status": {"enum": [SUCCESS, FAILURE], "allowed": f"{SUCCESS}, {FAILURE}"},
-        "output": _TEXT,
-        "error": _TEXT,
-        "stats": {
-            "type": ["object", "null"], "allowed": ", ".join(_STATS),
-            "additionalProperties": False, "properties": dict.fromkeys(_STATS, _FIGURE),
-        },
-        "artifacts": {"type": ["array", "null"], "items": {"type": "string", "allowed": _PATHS},
-                      "allowed": _PATHS},
+_SCHEMA = an_object(
+    {
+        "milestone": {}, "status": {"enum": [SUCCESS, FAILURE]},
+        "output": TEXT_OR_NULL, "error": TEXT_OR_NULL,
+        "stats": {**an_object(dict.fromkeys(_STATS, _FIGURE), (), ", ".join(_STATS)),
+                  "type": ["object", "null"]},
+        "artifacts": {**list_of({"type": "string", "allowed": _PATHS}, _PATHS),
+                      "type": ["array", "null"]},
     },
-}  # fmt: skip
+    ["status"],
+    '{"status": "success", "output": "what was done, in a sentence"}',
+)  # fmt: skip
 
 
 class Result(NamedTuple):

@@ -79,9 +79,9 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
             said=_summary(tail, counts, hides=hides),
             passed=counts[0] if counts and not counts[1] else 0,
         )  # fmt: skip
-        record(state.state_dir, run)
+        number = record(state.state_dir, run)
     return Shown(
-        run.number, command, tree, ended.code, round(ended.seconds, 1), tail, log,
+        number, command, tree, ended.code, round(ended.seconds, 1), tail, log,
         os.path.getsize(log), ended.lost,
     )  # fmt: skip
 

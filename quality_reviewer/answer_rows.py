@@ -7,22 +7,80 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quality_reviewer.items import next_number
 from quality_reviewer.questions import TEXTS
-from shared.qr.schema import Review, check_review
-from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, VERDICTS, Item, Said, item_id
+from shared.qr.types import (
+    EVERYTHING,
+    FAIL,
+    PASS,
+    REVIEWER,
+    SEVERITIES,
+    VERDICTS,
+    Item,
+    Said,
+    item_id,
+)
 from state.errors import Problem, Refused, value_text
-from state.validator import check_value
+from state.written_json import TEXT, TEXT_OR_NULL, known_fields, list_of, problems_in, sound_items
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from quality_reviewer.evidence import Evidence
+    from shared.qr.schema import Review
     from shared.qr.types import Answerer
 
+    Json = dict[str, Any]
+
 MOST_ADDED = 3
-# The fields that a reviewer may write in an answer, and in a finding that it adds.
-_ANSWER = ("id", "status", "finding", "severity", "evidence", "note")
-_ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
-_VERDICT = ("verdict", "reason")
+_EXAMPLE = '[{"id": "qa-001", "status": "PASS"}, …]'
+_FINDING = {**TEXT, "allowed": "say what is wrong, where, what to do"}
+_SEVERITY = {"enum": SEVERITIES}
+# What a reviewer may write: an answer to a question, its verdict, and a finding that it adds.
+_ANSWER = {
+    **known_fields(
+        {
+            "id": TEXT, "status": {"enum": (PASS, FAIL)}, "finding": TEXT_OR_NULL,
+            "severity": _SEVERITY, "evidence": TEXT_OR_NULL, "note": TEXT_OR_NULL,
+        },
+        ("id", "status"),
+    ),
+    "if": {"properties": {"status": {"enum": (FAIL,)}}, "required": ["status"]},
+    "then": {"properties": {"finding": _FINDING}, "required": ["finding"]},
+}  # fmt: skip
+_VERDICT = known_fields(
+    {"verdict": {"enum": VERDICTS}, "reason": {"type": "string", "allowed": "a text"}}, ["verdict"]
+)
+_ADDED = known_fields(
+    {
+        "check": {**TEXT, "allowed": "name the kind of finding"}, "scope": TEXT,
+        "severity": _SEVERITY, "status": {"enum": (FAIL,)}, "finding": _FINDING,
+        "broken_by": {**TEXT, "allowed": "the id whose fix did the damage"},
+    },
+    ("check", "finding"),
+)  # fmt: skip
+_ROW = {
+    "type": "object", "allowed": _EXAMPLE,
+    "if": {"required": ["id"]}, "then": _ANSWER,
+    "else": {"if": {"required": ["verdict"]}, "then": _VERDICT, "else": _ADDED},
+}  # fmt: skip
+_ROWS = list_of(_ROW, _EXAMPLE)
+
+
+class Rows(NamedTuple):
+    """The entries of an answer file."""
+
+    # Those of the right form, by their place in the file.
+    sound: dict[int, Json]
+    # How many entries there are.
+    length: int
+    # What is wrong with the others.
+    problems: list[Problem]
+
+
+def read_rows(value: object) -> Rows:
+    """Return the entries of an answer file, and what is wrong with their form."""
+    problems = problems_in(value, _ROWS, "verdicts")
+    length = len(value) if isinstance(value, list) else 0
+    return Rows(sound_items(value, problems), length, problems)
 
 
 class Share(NamedTuple):
@@ -44,35 +102,25 @@ class Answered(NamedTuple):
     unproved: list[Problem]
 
 
-def answered(review: Review, rows: object, share: Share) -> Answered:
+def answered(review: Review, rows: Rows, share: Share) -> Answered:
     """Return a review with one reviewer's answers and verdict set, but answers without evidence.
 
     Raises Refused if a row is anything but an answer, a finding or, at the end, the reviewer's
     verdict; then no row counts.
     """
-    if not isinstance(rows, list):
-        example = '[{"id": "qa-001", "status": "PASS"}, …]'
-        raise Refused("invalid", "verdicts", "the file is not a JSON list of answers", example)
     changed = replace(review, items=[*review.items], verdicts={**review.verdicts})
-    problems = _twice(rows)
+    problems = [*rows.problems, *_twice(rows.sound.values())]
     unproved: list[Problem] = []
-    for n, row in enumerate(rows):
+    for n, row in rows.sound.items():
         at = f"[{n}]"
-        if not isinstance(row, dict):
-            problems.append(
-                Problem(
-                    "invalid", at, "the entry is not an answer to a question", ", ".join(_ANSWER)
-                )
-            )
-        elif unfit := list(check_value(at, row)):
-            problems += unfit
-        elif "verdict" in row and "id" not in row:
-            last = n == len(rows) - 1
-            problems += _decide(changed, row, share, at) if last else [_early(at)]
-        elif "id" in row:
+        if "id" in row:
             problems += _answer(changed, row, share, at, unproved)
-        else:
+        elif "verdict" not in row:
             problems += _add(changed, row, share, at)
+        elif n < rows.length - 1:
+            problems.append(_early(at))
+        else:
+            _decide(changed, row, share)
     if problems:
         raise Refused.of([*problems, *unproved])
     return Answered(changed, unproved)
@@ -82,24 +130,15 @@ def _early(at: str) -> Problem:
     return Problem("invalid", at, "the verdict is not the last entry", "put it at the end")
 
 
-def _decide(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Problem]:
-    """Set the verdict of the groups that a reviewer has answered, or return what is wrong."""
-    problems = _unknown(row, _VERDICT, at)
-    verdict, reason = row["verdict"], row.get("reason", "")
-    if verdict not in VERDICTS:
-        text = f"the verdict is {value_text(verdict)}"
-        problems.append(Problem("invalid", f"{at}.verdict", text, ", ".join(VERDICTS)))
-    if not isinstance(reason, str):
-        problems.append(Problem("invalid", f"{at}.reason", "the reason is no text", "a text"))
-    if not problems:
-        groups = {i.group or "1" for i in review.items if share.holds(i)}
-        said = Said(verdict, reason.strip())
-        review.verdicts |= {name: said for name in review.verdicts if name in groups}
-    return problems
+def _decide(review: Review, row: Json, share: Share) -> None:
+    """Set the verdict of the groups that a reviewer has answered."""
+    groups = {i.group or "1" for i in review.items if share.holds(i)}
+    said = Said(row["verdict"], row.get("reason", "").strip())
+    review.verdicts |= {name: said for name in review.verdicts if name in groups}
 
 
-def _twice(rows: Sequence[object]) -> list[Problem]:
-    ids = [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
+def _twice(rows: Iterable[Json]) -> list[Problem]:
+    ids = [row["id"] for row in rows if "id" in row]
     return [
         Problem("invalid", "verdicts", f"{name} is answered twice", "give one answer for each id")
         for name in dict.fromkeys(ids)
@@ -108,7 +147,7 @@ def _twice(rows: Sequence[object]) -> list[Problem]:
 
 
 def _answer(
-    review: Review, row: dict[str, Any], share: Share, at: str, unproved: list[Problem]
+    review: Review, row: Json, share: Share, at: str, unproved: list[Problem]
 ) -> list[Problem]:
     """Put a reviewer's answer to one question into the review, or return the answer's problems.
 
@@ -116,57 +155,32 @@ def _answer(
     """
     items = review.items
     mine = {i.id: n for n, i in enumerate(items) if share.holds(i)}
-    number = mine.get(str(row["id"]))
+    number = mine.get(row["id"])
     if number is None:
         whose = f"a question of group {share.group}" if share.group else "a question for reviewers"
         text = f"{row['id']} is not {whose}"
         return [Problem("not_found", f"{at}.id", text, ", ".join(mine) or "none")]
-    problems = _unknown(row, _ANSWER, at)
-    status, finding = row.get("status"), row.get("finding")
-    if status not in (PASS, FAIL):
-        problems.append(
-            Problem("invalid", f"{at}.status", f"the status is {value_text(status)}", "PASS, FAIL")
-        )
-    elif status == FAIL and not _is_said(finding):
-        text = "the status is FAIL, but `finding` is missing"
-        problems.append(
-            Problem("invalid", f"{at}.finding", text, "say what is wrong, where, what to do")
-        )
-    asked, evidence = items[number], row.get("evidence")
-    given = _as_said(asked, row, share.who)
-    problems = problems or _unfit(review, given, at)
+    asked, evidence = items[number], row.get("evidence") or ""
+    given = asked._replace(
+        status=row["status"], finding=row.get("finding") or None, answered_by=share.who,
+        note=note_of(row), evidence=evidence if evidence.strip() else None,
+        severity=row.get("severity", asked.severity),
+    )  # fmt: skip
     # By the severity of the question: a reviewer may not lower it to do without evidence.
-    if problems or status != PASS:
-        lacking = None
-    else:
-        lacking = share.evidence.problem(given._replace(severity=asked.severity), evidence, at)
+    lacking = share.evidence.problem(given._replace(severity=asked.severity), evidence, at)
     if lacking is not None:
         unproved.append(lacking)
-    elif not problems:
+    else:
         items[number] = given._replace(evidence=share.evidence.in_lines(given))
-    return problems
+    return []
 
 
-def _as_said(asked: Item, row: dict[str, Any], who: Answerer) -> Item:
-    """Return a question with what an answer says of it, be it possible or not."""
-    evidence = row.get("evidence")
-    return asked._replace(
-        status=row.get("status", TODO),
-        finding=row.get("finding") or None,
-        answered_by=who,
-        note=note_of(row),
-        evidence=evidence if isinstance(evidence, str) and evidence.strip() else None,
-        severity=row.get("severity", asked.severity),
-    )
-
-
-def note_of(row: dict[str, Any]) -> Any:  # noqa: ANN401 – what is no text is refused later
+def note_of(row: Json) -> str:
     """Return the note of an answer, without space around it; '' if it has none."""
-    note = row.get("note") or ""
-    return note.strip() if isinstance(note, str) else note
+    return (row.get("note") or "").strip()
 
 
-def _add(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Problem]:
+def _add(review: Review, row: Json, share: Share, at: str) -> list[Problem]:
     """Add to the review a finding that no question asked for, or return the finding's problems."""
     scope = row.get("scope", EVERYTHING)
     group = share.group or next((i.group for i in review.items if i.scope == scope), "1")
@@ -181,50 +195,26 @@ def _add(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Pro
         "finding": f"{cause}{row['finding']}", "answered_by": share.who,
     }  # fmt: skip
     new = Item(**values)
-    if unfit := _unfit(review, new, at):
-        return unfit
     own = [i for i in review.items if (i.by, i.group) == (REVIEWER, group) and i.check not in TEXTS]
     if any(i == new._replace(id=i.id) for i in own):
         return []  # the same file sent again, because the output was lost
     if sum(i.status == FAIL for i in own) >= MOST_ADDED:
-        return [
-            Problem(
-                "refused",
-                at,
-                f"{MOST_ADDED} findings that no question covers are added already",
-                "send the answers without it, or with a FAIL of the question that is nearest to it",
-            )
-        ]
+        text = f"{MOST_ADDED} findings that no question covers are added already"
+        allowed = (
+            "send the answers without it, or with a FAIL of the question that is nearest to it"
+        )
+        return [Problem("refused", at, text, allowed)]
     review.items.append(new)
     return []
 
 
-def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
-    """Return the problems, such as missing text, of a finding that a reviewer wants to add."""
-    problems = _unknown(row, _ADDED, at)
-    check, ids = row.get("check"), [i.id for i in review.items]
-    if not _is_said(check):
-        problems.append(
-            Problem(
-                "invalid",
-                f"{at}.check",
-                "`check` is missing",
-                "name the kind of finding in `check`",
-            )
-        )
-    elif check in TEXTS:
-        text = f"{check} is already a question of this review"
-        problems.append(
-            Problem(
-                "refused",
-                f"{at}.check",
-                text,
-                "answer that question by its id, or use another name",
-            )
-        )
-    if row.get("status", FAIL) != FAIL or not _is_said(row.get("finding")):
-        text = "an added answer needs the status FAIL and a `finding`"
-        problems.append(Problem("invalid", at, text, "say what is wrong, where, what to do"))
+def _unsound(review: Review, row: Json, at: str) -> list[Problem]:
+    """Return why a finding may not be added: its name is a question's, or its cause is not told."""
+    problems, ids = [], [i.id for i in review.items]
+    if row["check"] in TEXTS:
+        text = f"{row['check']} is already a question of this review"
+        allowed = "answer that question by its id, or use another name"
+        problems.append(Problem("refused", f"{at}.check", text, allowed))
     if review.iteration > 1 and "broken_by" not in row:
         text = "after round 1, an added finding needs `broken_by`: the id whose fix did the damage"
         problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
@@ -232,17 +222,3 @@ def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
         text = f"no review item has the id {value_text(row['broken_by'])}"
         problems.append(Problem("not_found", f"{at}.broken_by", text, ", ".join(ids)))
     return problems
-
-
-def _unfit(review: Review, item: Item, at: str) -> list[Problem]:
-    return check_review(Review(review.phase, review.iteration, [item]).to_json(), at)
-
-
-def _unknown(row: dict[str, Any], known: Sequence[str], at: str) -> list[Problem]:
-    wrong = ", ".join(repr(k) for k in row if k not in known)
-    text = f"an answer has no field {wrong}"
-    return [Problem("invalid", at, text, ", ".join(known))] if wrong else []
-
-
-def _is_said(text: object) -> bool:
-    return isinstance(text, str) and bool(text.strip())

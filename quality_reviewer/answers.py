@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from quality_reviewer.answer_rows import Share, answered, note_of
+from quality_reviewer.answer_rows import Rows, Share, answered, note_of, read_rows
 from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.evidence import Evidence
 from quality_reviewer.questions import TEXTS, may_ask
@@ -130,7 +130,7 @@ class Stored(NamedTuple):
 
 
 def store_answers(
-    state: State, phase: Phase, rows: object, *, group: str | None, who: str
+    state: State, phase: Phase, value: object, *, group: str | None, who: str
 ) -> Stored:
     """Store a reviewer's answers; the run moves on when no question is left open.
 
@@ -138,7 +138,7 @@ def store_answers(
     may be to any question. A file with anything but answers is refused as a whole; an answer
     that lacks evidence is refused while the others of its file are stored (RV-1).
     """
-    workflow = workflow_of(phase)
+    workflow, rows = workflow_of(phase), read_rows(value)
     with state.lock(f"qr set --phase {phase}"):
         state.reload()
         if (before := _decided_with(state, workflow, phase, rows)) is not None:
@@ -166,10 +166,10 @@ def store_answers(
     return _stored(rows, [i.id for i in items if share.holds(i) and i.status == TODO])
 
 
-def _stored(rows: object, left: list[str]) -> Stored:
+def _stored(rows: Rows, left: list[str]) -> Stored:
     """Return the figures of one file of answers: what earlier rounds have answered is not its."""
-    given = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    answers = [row.get("status") for row in given if "id" in row]
+    given = rows.sound.values()
+    answers = [row["status"] for row in given if "id" in row]
     figures: dict[str, int] = {status: answers.count(status) for status in (PASS, FAIL)}
     figures[TODO] = len(left)
     if added := sum("check" in row for row in given):
@@ -184,13 +184,13 @@ def _is_open(state: State, workflow: Workflow, phase: Phase) -> bool:
     return here and os.path.exists(path)
 
 
-def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: object) -> Stored | None:
+def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: Rows) -> Stored | None:
     """Return the result again if a review was decided with these answers; None otherwise.
 
     A host repeats the command whose output it has lost.
     """
     outcomes = state.database.outcomes(state.run, phase)
-    if _is_open(state, workflow, phase) or not outcomes or not isinstance(rows, list):
+    if _is_open(state, workflow, phase) or not outcomes or rows.problems:
         return None
     path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):
@@ -198,10 +198,9 @@ def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: object) 
     else:
         items = [Item(**row) for row in outcomes[-1]["items"]]
     known = {i.id: (i.status, i.finding, i.note) for i in items if i.by == REVIEWER}
-    given = [row for row in rows if isinstance(row, dict) and "id" in row]
+    given = [row for row in rows.sound.values() if "id" in row]
     same = [
-        known.get(str(r["id"])) == (r.get("status"), r.get("finding") or None, note_of(r))
-        for r in given
+        known.get(r["id"]) == (r["status"], r.get("finding") or None, note_of(r)) for r in given
     ]
     return _stored(rows, []) if same and all(same) else None
 

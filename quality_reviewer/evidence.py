@@ -48,7 +48,7 @@ class Evidence:
         self._plan = plan
         self._of_design = phase == "plan-design"
 
-    def problem(self, item: Item, text: object, at: str) -> Problem | None:
+    def problem(self, item: Item, text: str, at: str) -> Problem | None:
         """Return what is wrong with the evidence for an answer to `item`; None if it is valid.
 
         Only PASS on a MUST needs any. Other answers may name some, which is not checked.
@@ -241,11 +241,10 @@ class Evidence:
         return own or [c for m in milestones for c in changes_of(m)]
 
 
-def _parts(item: Item, text: object) -> list[str]:
+def _parts(item: Item, text: str) -> list[str]:
     """Return the parts of a piece of evidence: one, but for acceptance criteria."""
-    said = text if isinstance(text, str) else ""
-    parts = _SEPARATOR.split(said) if item.check == CRITERIA else []
-    return [part for part in parts if part.strip()] or [said]
+    parts = _SEPARATOR.split(text) if item.check == CRITERIA else []
+    return [part for part in parts if part.strip()] or [text]
 
 
 def _ranges(numbers: set[int]) -> str:

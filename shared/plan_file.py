@@ -19,6 +19,7 @@ from state.files import parse_json, read_bytes
 from state.freeze import check_seals
 from state.frozen_bytes import digest_of
 from state.results import Operation
+from state.written_json import checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,10 +153,7 @@ def after_edits(
 
 def read_batch(file: Named) -> tuple[list[object], str]:
     """Return the edits in a batch file, and the operation id computed from the file's bytes."""
-    edits = file.json()
-    if not isinstance(edits, list):
-        text = "the file is not a JSON list of edits"
-        raise Refused("invalid", file.path, text, 'write [{"op": "add", …}, …]')
+    edits = checked(file.json(), {"type": "array", "allowed": '[{"op": "add", …}, …]'}, file.path)
     return edits, sha256(file.data).hexdigest()[:16]
 
 

@@ -98,10 +98,12 @@ def parse_kept(ref: str, digest: str, data: bytes | None, said: bytes | None) ->
 
 def remote_of(repository: Repository) -> str:
     """Return the remote that the current branch belongs to, else the first one, "" without any."""
-    names = repository.git.text("remote").splitlines()
+    settings = repository.git.settings()
+    keys = (key.split(".", 1)[1] for key in settings if key.startswith("remote."))
+    names = sorted({key.rpartition(".")[0] for key in keys} - {""})
     if not names:
         return ""
-    own = repository.git.settings().get(f"branch.{head(repository).branch}.remote", "")
+    own = settings.get(f"branch.{head(repository).branch}.remote", "")
     return own if own in names else "origin" if "origin" in names else names[0]
 
 

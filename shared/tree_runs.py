@@ -9,9 +9,9 @@ from shared.resources import tree_runs_path
 from state.files import read_json, write_json
 
 MOST_KEPT = 100
-# What only shows something, and so proves nothing, begins with one of these words.
+# A text of these commands alone only shows something, and so proves nothing.
 _SHOWING = """
-cat diff du echo file find git grep head ls printf pwd rg sed stat tail tree true type wc which
+cat cd diff du echo file find git grep head ls printf pwd rg sed stat tail tree true type wc which
 """
 _SHOWS = frozenset(_SHOWING.split())
 _MOST_ADOPTED, _LONGEST = 3, 500
@@ -37,13 +37,14 @@ class TreeRun(NamedTuple):
         )
 
 
-def record(state_dir: str, run: TreeRun) -> None:
-    """Remember a run under the next number, under the run's lock; of many the last are kept."""
+def record(state_dir: str, run: TreeRun) -> int:
+    """Remember a run under the run's lock and return its number; of many the last are kept."""
     kept = _read(state_dir)
     rows = kept.get("runs", [])
     number = 1 + max((row["number"] for row in rows), default=0)
     rows = [*rows, run._replace(number=number)._asdict()]
     write_json(tree_runs_path(state_dir), {**kept, "runs": rows[-MOST_KEPT:]})
+    return number
 
 
 def mark_captured(state_dir: str, tree: str) -> None:
@@ -80,8 +81,16 @@ def proving(state_dir: str, tree: str) -> list[str]:
     good = [run for run in rows if not run.code and _is_one_line(run.command)]
     if tested := [run for run in good if run.passed]:
         return [max(tested, key=lambda run: (run.passed, run.number)).command]
-    done = [r.command for r in good if r.tree == tree and r.command.split()[0] not in _SHOWS]
+    done = [run.command for run in good if run.tree == tree and not _only_shows(run.command)]
     return [*dict.fromkeys(done)][-_MOST_ADOPTED:]
+
+
+def _only_shows(command: str) -> bool:
+    # Not at the top: a printed step does without it.
+    from shared.guard.lexer import read_roughly
+
+    called = [one.called for one in read_roughly(command, {})]
+    return all(words[0] in _SHOWS for words in called if words)
 
 
 def _is_one_line(command: str) -> bool:

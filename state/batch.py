@@ -23,7 +23,7 @@ from state.kinds import (
     with_value,
 )
 from state.milestones import DOC_LISTS
-from state.validator import check_values
+from state.written_json import known_fields, problems_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,28 @@ REFERENCES = {
     "decision_ref": "DL",
     "decision_refs": "DL",
 }
+
+
+_FIELDS = {"type": "object", "allowed": "the fields to write: {…}"}
+_ID = {"type": "string", "allowed": "M-001, overview, knowledge …"}
+_ALIAS = {"type": ["string", "null"], "pattern": r"^\$", "allowed": "$ and letters, as in $m1"}
+_KIND = {"enum": [*KINDS], "allowed": ", ".join(k for k, v in KINDS.items() if v.is_added)}
+_BY_OP = {
+    "add": known_fields(
+        {"op": {}, "kind": _KIND, "as": _ALIAS, "fields": _FIELDS}, ("kind", "fields")
+    ),
+    "set": known_fields({"op": {}, "id": _ID, "version": {}, "fields": _FIELDS}, ("id", "fields")),
+    "remove": known_fields({"op": {}, "id": _ID, "version": {}}, ["id"]),
+}
+_EXAMPLE = '{"op": "add", "kind": …, "fields": {…}}'
+_EDIT: Json = {
+    "type": "object", "allowed": _EXAMPLE,
+    "required": ["op"], "properties": {"op": {"enum": OPS}},
+    "allOf": [
+        {"if": {"properties": {"op": {"enum": [op]}}, "required": ["op"]}, "then": known}
+        for op, known in _BY_OP.items()
+    ],
+}  # fmt: skip
 
 
 class Applied(NamedTuple):
@@ -82,49 +104,14 @@ class Batch:
         self.problems.append(Problem(kind, at, problem, allowed))
 
     def _shape(self, at: str, edit: object) -> Json | None:
-        """Return the edit, or None after reporting that it is no JSON object or has wrong keys."""
-        before = len(self.problems)
-        if not isinstance(edit, dict):
-            self.refuse(
-                at, "the edit is not a JSON object", '{"op": "add", "kind": …, "fields": {…}}'
-            )
-            return None
-        self._check_envelope(at, edit)
-        if len(self.problems) == before:
+        """Return the edit, or None after reporting that it has another form."""
+        problems = problems_in(edit, _EDIT, at=at)
+        self.problems += problems
+        if not problems and isinstance(edit, dict):
             return edit
-        if isinstance(edit.get("as"), str):
+        if isinstance(edit, dict) and isinstance(edit.get("as"), str):
             self.lost.add(edit["as"])
         return None
-
-    def _check_envelope(self, at: str, edit: Json) -> None:
-        op = edit.get("op")
-        if op not in OPS:
-            self.refuse(
-                f"{at}.op", f"{value_text(op)} is not an operation of an edit", ", ".join(OPS)
-            )
-            return
-        wanted = {"add": ("kind", "as", "fields"), "set": ("id", "version", "fields")}
-        names = wanted.get(op, ("id", "version"))
-        for key in edit:
-            if key not in ("op", *names):
-                self.refuse(f"{at}.{key}", f"an edit with {op} has no key {key}", ", ".join(names))
-        kind = edit.get("kind")
-        if op == "add" and not (isinstance(kind, str) and kind in KINDS):
-            adds = ", ".join(k for k, v in KINDS.items() if v.is_added)
-            self.refuse(f"{at}.kind", f"{value_text(kind)} is not a kind of entity", adds)
-        if op != "remove" and not isinstance(edit.get("fields"), dict):
-            self.refuse(f"{at}.fields", "`fields` is not a JSON object with the fields to write")
-        if op != "add" and not isinstance(edit.get("id"), str):
-            self.refuse(
-                f"{at}.id", "`id` is not the id of an entity", "M-001, overview, knowledge …"
-            )
-        alias = edit.get("as")
-        if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
-            self.refuse(
-                f"{at}.as",
-                f"{value_text(alias)} is not a name for a new entity",
-                "$ and letters, as in $m1",
-            )
 
     def _name(self, at: str, edit: Json) -> str:
         if edit["op"] != "add":
@@ -167,16 +154,13 @@ class Batch:
     def _read_fields(self, at: str, kind: str, fields: Json) -> Json:
         """Return an edit's fields with each `$name` replaced by an id; report invalid fields."""
         allowed = [*KINDS[kind].fields, *(["kind"] if kind == "doc" else [])]
-        known = {key: value for key, value in fields.items() if key in allowed}
-        bad = check_values(f"{at}.fields", known)
         resolved = {}
         for key, value in fields.items():
             where = f"{at}.fields.{key}"
             if key not in allowed:
-                self.refuse(where, f"{kind} has no field {key}", ", ".join(allowed))
+                self.refuse(where, "there is no such field", ", ".join(allowed))
                 continue
-            self.problems.extend(bad[key])
-            free = bad[key] or key == "params"  # `params` may hold anything
+            free = key == "params"  # it may hold anything
             resolved[key] = value if free else self._resolve(where, key, value)
         return resolved
 

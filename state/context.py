@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from state.errors import Refused
 from state.models import TaskItem, UserContext
-from state.written_json import problems_in
+from state.written_json import an_object, checked, list_of
 
 CATEGORIES = (
     "task_spec",
@@ -19,28 +18,24 @@ CATEGORIES = (
     "user_quotes",
 )
 _LISTS = "each category is a list of strings, and task_spec has at least one"
-_STRINGS = {
-    "type": "array", "allowed": _LISTS,
-    "items": {"type": "string", "minLength": 1, "allowed": _LISTS},
-}  # fmt: skip
+_STRING = {"type": "string", "minLength": 1, "allowed": _LISTS}
 CONTEXT_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "context.json",
-    "type": "object",
-    "allowed": _LISTS,
-    "properties": dict.fromkeys(CATEGORIES, _STRINGS) | {"task_spec": {**_STRINGS, "minItems": 1}},
-    "required": ["task_spec"],
-    "additionalProperties": False,
+    **an_object(
+        dict.fromkeys(CATEGORIES, list_of(_STRING, _LISTS))
+        | {"task_spec": list_of(_STRING, _LISTS, minItems=1)},
+        ["task_spec"],
+        _LISTS,
+    ),
 }
 _OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
 
 
 def check_context(value: object) -> dict[str, list[str]]:
     """Return the content of context.json with all eight lists; raise Refused with every problem."""
-    problems = problems_in(value, CONTEXT_SCHEMA, "context")
-    if problems or not isinstance(value, dict):
-        raise Refused.of(problems)
-    return {name: list(value.get(name, [])) for name in CATEGORIES}
+    context = checked(value, CONTEXT_SCHEMA, "context")
+    return {name: list(context.get(name, [])) for name in CATEGORIES}
 
 
 def task_items(context: dict[str, list[str]]) -> tuple[TaskItem, ...]:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 AGAIN = "the same command"
 
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number",
-          float: "a number"}  # fmt: skip
+          float: "a number", type(None): "null"}  # fmt: skip
 _MOST_SHOWN = 24
 
 
 def kind_of_value(value: object) -> str:
-    """Return which kind of JSON value this is, in words."""
-    return _KINDS.get(type(value), "null")
+    """Return which kind of value of JSON, or of TOML, this is, in words."""
+    return _KINDS.get(type(value), "a date or time")
 
 
 def value_text(value: object) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from state.phases import PHASES
+from state.plain_json import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from state.phases import Phase as Phase  # noqa: PLC0414 – exported
@@ -20,8 +21,6 @@ else:
 _loader = ModuleType("pydantic.plugin._loader")
 setattr(_loader, "get_plugins", tuple)  # noqa: B010 – a module has no such attribute to assign to
 sys.modules.setdefault(_loader.__name__, _loader)
-
-LARGEST_INTEGER = 2**53 - 1  # RFC 8785 carries no larger one exactly
 
 DecisionId = Annotated[str, Field(pattern=r"^DL-[0-9]{3,15}$")]
 MilestoneId = Annotated[str, Field(pattern=r"^M-[0-9]{3,15}$")]

@@ -248,7 +248,9 @@ def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON valu
     except RecursionError:
         text = "the JSON is nested too deeply to be read; the file was not changed"
     except ValueError as error:
-        text = f"the file is not JSON: {error}; it was not changed"
+        # Python's own words for it name a function of Python.
+        why = "a number has too many digits" if "sys.set_int_max" in str(error) else error
+        text = f"the file is not JSON: {why}; it was not changed"
     raise Refused("invalid", path, text, "write valid JSON in UTF-8")
 
 

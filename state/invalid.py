@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from state.errors import Problem, value_text
-from state.fields import LARGEST_INTEGER
+from state.errors import Problem, kind_of_value
+from state.plain_json import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-# What should stand there, by the type of pydantic's error: of what kind, and of what value.
+# What should stand there, by the type of pydantic's error. The words are those of written_json.py.
 _KINDS = {
     "string_type": "a text",
     "int_type": "a whole number",
@@ -26,25 +26,23 @@ _KINDS = {
     "dict_type": "an object",
     "model_type": "an object",
 }
-_VALUES = {
-    "literal_error": ("one of the allowed values", "expected"),
-    "string_pattern_mismatch": ("of the allowed form", "pattern"),
-}
-# What is said of a value that is out of bounds, what is allowed, and what of the error fills both.
+# What is said of another value, what is allowed, and what of the error fills both.
 _BOUNDS = {
-    "greater_than_equal": ("this is {value}, which is too small", "{ge} or more"),
-    "less_than_equal": ("this is {value}, which is too large", "{le} or less"),
-    "int_parsing_size": ("this is {value}, which is too large", f"{LARGEST_INTEGER} or less"),
+    "literal_error": ("this is none of the possible values", "{expected}"),
+    "string_pattern_mismatch": ("this is not of the allowed form", "{pattern}"),
+    "greater_than_equal": ("this is too small", "{ge} or more"),
+    "less_than_equal": ("this is too large", "{le} or less"),
+    "int_parsing_size": ("this is too large", f"{LARGEST_INTEGER} or less"),
     "too_short": ("this has {actual_length} entries, which are too few",
                   "{min_length} entries or more"),
     "too_long": ("this has {actual_length} entries, which are too many",
                  "{max_length} entries or fewer"),
     "string_unicode": ("this text holds half of a character", "a text that UTF-8 can hold"),
     "json_invalid": ("this is not JSON: {error}", "one JSON value"),
-    "missing": ("this field is missing", "add the field"),
+    "missing": ("it is missing", "add the field"),
     "extra_forbidden": ("there is no such field", "leave the field out"),
 }  # fmt: skip
-_OTHER = "this is {value}, which may not stand here", "`planner plan schema` shows what may"
+_OTHER = "this may not stand here", "`planner plan schema` shows what may"
 # How pydantic names the members of a union in a path, besides the names of models.
 _TAGS = ("str", "constrained-int", "tuple[str, ...]")
 _MOST_LISTED = 2_000
@@ -88,7 +86,7 @@ def _joined(rows: list[_Row]) -> Iterator[_Row]:
             done.add(row.union)
             first = [*dict.fromkeys(one.kind for one in kinds)]
             wanted = " or ".join(filter(None, (", ".join(first[:-1]), first[-1])))
-            said = f"this is {value_text(row.value)}, not {wanted}"
+            said = f"this is {kind_of_value(row.value)}, not {wanted}"
             yield row._replace(said=said, allowed=wanted)
 
 
@@ -104,11 +102,6 @@ def _row(row: ErrorDetails, at: str) -> _Row:
             at += f".{part}"
     kind, given = _KINDS.get(row["type"], ""), row.get("ctx", {})
     if kind:
-        return _Row(at, union, kind, value, f"this is {value_text(value)}, not {kind}", kind)
-    if row["type"] in _VALUES:
-        wanted, name = _VALUES[row["type"]]
-        said = f"this is {value_text(value)}, not {wanted}"
-        return _Row(at, union, "", value, said, str(given[name]))
+        return _Row(at, union, kind, value, f"this is {kind_of_value(value)}, not {kind}", kind)
     words, allowed = _BOUNDS.get(row["type"], _OTHER)
-    filled = {"value": value_text(value), **given}
-    return _Row(at, union, "", value, words.format(**filled), allowed.format(**filled))
+    return _Row(at, union, "", value, words.format(**given), allowed.format(**given))

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from state.errors import Problem, Refused
+from state.written_json import TEXT, an_object, list_of, problems_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,18 @@ _STEP_KEYS = ("description", "tools", "risk")
 _EXAMPLE = (
     '{"summary": "…", "steps": [{"description": "…", "tools": ["Edit"], "risk": "low"}], '
     '"questions": [], "context_notes": "…"}'
+)
+_TEXT = {**TEXT, "allowed": _EXAMPLE}
+_STEP = {"description": _TEXT, "tools": list_of(_TEXT, _EXAMPLE), "risk": {"enum": RISKS}}
+_SCHEMA = an_object(
+    {
+        "summary": _TEXT,
+        "steps": list_of(an_object(_STEP, ("description", "risk"), _EXAMPLE), _EXAMPLE, minItems=1),
+        "questions": list_of(_TEXT, _EXAMPLE),
+        "context_notes": {"type": "string", "allowed": _EXAMPLE},
+    },
+    ("summary", "steps"),
+    _EXAMPLE,
 )
 
 
@@ -65,33 +78,9 @@ def is_done(plan: dict[str, Any]) -> bool:
 
 
 def _problems(value: object) -> Iterator[Problem]:
-    # They load the models; whoever only shows a plan needs neither.
-    from state.written_json import problems_in
-
-    yield from problems_in(value, _schema(), "plan")
+    yield from problems_in(value, _SCHEMA, "plan")
     summary = value.get("summary") if isinstance(value, dict) else None
     count = len(_SENTENCE.findall(summary.strip())) if isinstance(summary, str) else 0
     if count > MOST_SENTENCES:
         text = f"the summary has {count} sentences"
         yield Problem("invalid", "summary", text, f"1 to {MOST_SENTENCES} sentences")
-
-
-def _schema() -> dict[str, Any]:
-    """Return the JSON Schema of a light plan as an assistant writes it."""
-    text = {"type": "string", "pattern": r"\S", "allowed": _EXAMPLE}
-    texts = {"type": "array", "items": text, "allowed": _EXAMPLE}
-    step = {
-        "type": "object", "allowed": _EXAMPLE, "additionalProperties": False,
-        "required": ["description", "risk"],
-        "properties": {"description": text, "tools": texts, "risk": {"enum": RISKS}},
-    }  # fmt: skip
-    return {
-        "type": "object", "allowed": _EXAMPLE, "additionalProperties": False,
-        "required": ["summary", "steps"],
-        "properties": {
-            "summary": text,
-            "steps": {"type": "array", "minItems": 1, "items": step, "allowed": _EXAMPLE},
-            "questions": texts,
-            "context_notes": {"type": "string", "allowed": _EXAMPLE},
-        },
-    }  # fmt: skip

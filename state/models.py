@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, StrictBool
 
 from state.fields import (
-    LARGEST_INTEGER,
     CheckpointId,
     Count,
     DecisionId,
@@ -25,6 +24,7 @@ from state.fields import (
     RemarkId,
     Version,
 )
+from state.plain_json import LARGEST_INTEGER
 from state.reasons import InvisibleKnowledge, PlanningContext
 from state.results import Operation, Outcome, VerifyResult
 

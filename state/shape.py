@@ -7,7 +7,7 @@ from the annotations of classes that are made from the models.
 
 from __future__ import annotations
 
-from state.errors import Problem
+from state.errors import Problem, kind_of_value
 from state.plan_table import Part
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -23,7 +23,8 @@ _TYPES: dict[str, Any] = {
     "str": str, "int": (int, float), "bool": bool, "None": type(None),
     "dict": dict, "Any": object,
 }  # fmt: skip
-_NAMES = {"str": "text", "int": "a number", "bool": "true or false", "None": "null",
+# The words are those of written_json.py.
+_NAMES = {"str": "a text", "int": "a number", "bool": "true or false", "None": "null",
           "dict": "an object", "Any": "any value", "tuple": "a list"}  # fmt: skip
 
 _known: dict[str, list[tuple[str, str]]] = {}
@@ -59,7 +60,7 @@ def _read(at: str, value: object, kind: str, faults: list[Problem]) -> Any:  # n
         elif isinstance(value, _TYPES[outer]) and (outer != "int" or not isinstance(value, bool)):
             return value
     wanted = " or ".join(dict.fromkeys(_NAMES.get(outer, "an object") for outer, _ in kinds))
-    text = f"the value is not {wanted}; the file was not changed"
+    text = f"this is {kind_of_value(value)}, not {wanted}"
     faults.append(Problem("invalid", at, text, wanted))
     return None
 
@@ -72,8 +73,7 @@ def _read_part(at: str, value: dict[str, Any], part: type[Part], faults: list[Pr
         elif hasattr(part, name):
             found[name] = getattr(part, name)
         else:
-            text = "the field is missing; the file was not changed"
-            faults.append(Problem("invalid", f"{at}.{name}", text))
+            faults.append(Problem("invalid", f"{at}.{name}", "it is missing", "add the field"))
     return part(**found)
 
 

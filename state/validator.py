@@ -5,14 +5,13 @@ Every function returns problems and changes nothing; no problems means that the 
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
-from state.fields import LARGEST_INTEGER
 from state.kinds import id_of, walk
 from state.milestones import changes_of, docs_of, files_of
+from state.plain_json import check_value
 from state.statements import DECLINED, cited_by
 from state.waves import compute_waves, find_cycle
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from state.kinds import Found
     from state.models import Diagram, Milestone, Plan
 
-# Half the depth that pydantic can read, so that whatever is stored can be read again.
-DEEPEST = 100
 OURS = (".git", ".planner")
 _OUTCOME = re.compile(rf"{DECLINED}\s*\S.*|\S[^:\n]*:\d{{1,7}}(?!\w).*")
 _NOT_NORMAL = frozenset(("", ".", ".."))
@@ -58,50 +55,6 @@ def path_problem(path: str) -> str | None:
     if not _NOT_NORMAL.isdisjoint(parts):
         return "leaves the repository or has a part that is '.', '..' or empty"
     return "lies in .git or .planner, which no plan may change"
-
-
-def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Problem]:
-    """Yield a problem for each text, number or nesting that cannot be stored exactly as JSON."""
-    why = _why_not_stored(value)
-    if why is not None:
-        yield Problem("invalid", at, *why)
-    elif isinstance(value, (dict, list, tuple)) and not depth:
-        yield Problem(
-            "invalid",
-            at,
-            f"the value is nested more than {DEEPEST} levels deep",
-            "use fewer levels",
-        )
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from check_value(f"{at} (a key)", key, depth - 1)
-            yield from check_value(f"{at}.{key}", item, depth - 1)
-    elif isinstance(value, (list, tuple)):
-        for n, item in enumerate(value):
-            yield from check_value(f"{at}[{n}]", item, depth - 1)
-
-
-def check_values(at: str, values: dict[str, object]) -> dict[str, list[Problem]]:
-    """Return for each key a list of problems, empty if its value can be stored as JSON."""
-    return {key: list(check_value(f"{at}.{key}", value)) for key, value in values.items()}
-
-
-def _why_not_stored(value: object) -> tuple[str, str] | None:
-    """Return why a text or number cannot be stored as JSON, and a remedy; None if storable."""
-    if isinstance(value, str):
-        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            return (
-                "the text has half a character (a lone surrogate)",
-                "give text that is valid UTF-8",
-            )
-    elif isinstance(value, (int, float)):
-        # A large integer is finite, but too large to be looked at as a float.
-        if isinstance(value, float) and not math.isfinite(value):
-            return f"{value} is not a JSON number", "finite numbers"
-        # Floats too: canonical JSON writes 1e17 as an integer.
-        if abs(value) > LARGEST_INTEGER:
-            return f"{value} cannot be stored exactly", "numbers below 2^53; larger ones as text"
-    return None
 
 
 def _check_frozen_members(plan: Plan) -> Iterator[Problem]:

@@ -26,6 +26,7 @@ REAL_FILES = (
     "shared/dependencies.py",
     "shared/installation.py",
     "shared/output.py",
+    "shared/paths.py",
     "shared/resources.py",
     "shared/ways_out.py",
     "state/__init__.py",

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 DURATIONS = os.path.join(os.path.dirname(__file__), "durations.json")
-CHEAP_S = 0.07
+CHEAP_S = 0.05
 # A test that waits leaves its processor to others, and yet makes `--quick` take longer.
-WAITING = 0.1
+WAITING = 0.2
 MOST = 10
 _KEY = "costs"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.resources import ROOT
-from tests.costs import durations_of, lines, processor_s, renewed
+from tests.costs import CHEAP_S, durations_of, lines, processor_s, renewed
 
 pytest_plugins = ["pytester"]
 BUSY = "import time\nwhile time.process_time() < 0.15: pass"
@@ -61,8 +61,8 @@ def test_kept_are_the_functions_whose_cases_cost_too_much_on_the_average() -> No
     spent = {
         "tests/a.py::test_mean[x]": 0.0,
         "tests/a.py::test_mean[y::[z]]": 0.5,
-        "tests/a.py::test_cheap[x]": 0.069,
-        "tests/a.py::TestIt::test_exact": 0.07,
+        "tests/a.py::test_cheap[x]": CHEAP_S - 0.001,
+        "tests/a.py::TestIt::test_exact": CHEAP_S,
         "tests/b.py::test_cheap": 0.0,
     }
     assert durations_of(spent) == {"tests/a.py": {"test_mean": 0.2, "TestIt::test_exact": 0.1}}
@@ -122,4 +122,4 @@ def test_a_test_that_waits_is_not_cheap(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_a="import time\ndef test_it(): time.sleep(0.8)\ndef test_b(): pass\n")
     pytester.runpytest_subprocess("--write-durations").assert_outcomes(passed=2)
     kept = json.loads(Path("durations.json").read_text(encoding="utf-8"))
-    assert kept == {"test_a.py": {"test_it": 0.1}}
+    assert kept == {"test_a.py": {"test_it": 0.2}}

@@ -64,8 +64,8 @@ PLAIN_STATE = {
     f"state/{name}"
     for name in (
         "actors", "beneath", "clock", "connection", "database", "errors", "execution_rows", "files",
-        "journals", "migrations", "phases", "plan_table", "queue_rows", "removal", "rows", "shape",
-        "stages",
+        "journals", "migrations", "phases", "plain_json", "plan_table", "queue_rows", "removal",
+        "rows", "shape", "stages",
     )
 }  # fmt: skip
 # Rooms of the design that are not built yet; every other name in these tables exists.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from shared.git.command import project_environment
+from shared.guard.lexer import read_roughly
 from shared.sandbox import wrap
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ OUT_OF_TIME = 124
 
 # Waits for the end of its input, which comes when the planner's process has ended in any way.
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
-# Sends output elsewhere: no part of a command begins at this `&`.
-_REDIRECTED = re.compile(r"[<>]&|&>")
 # Not every `sh` can do it. Any shell gives 0 for `false | true` else.
 _WITH_PIPES = (
     'for shell in sh bash; do "$shell" -o pipefail -c : 2>/dev/null '
@@ -133,18 +132,13 @@ def failing_pipes(command: str) -> str:
 def hides_failure(command: str, *, pipes: bool) -> bool:
     """Return whether a shell command may succeed though a part of it fails: `a; b`, `a || b`.
 
-    With `pipes` also `a | b`. What stands in quotes is no part; of heredocs nothing is said.
+    With `pipes` also `a | b`. What stands in quotes is no part.
     """
-    if "<<" in command or command.lstrip().startswith("set -e"):
+    text = command.rstrip("; \n\t")
+    if text.lstrip().startswith("set -e"):
         return False
-    text = _REDIRECTED.sub("", command.strip("; \n\t"))
-    reader = shlex.shlex(text, posix=True, punctuation_chars=";|&\n")
-    reader.whitespace, reader.whitespace_split = " \t\r", True
-    try:
-        marks = {word for word in reader if not word.strip(";|&\n")} - {"&&", ""}
-    except ValueError:  # a quote that is not closed, which the shell will say
-        return False
-    return bool(marks - (set() if pipes else {"|", "|&"}))
+    joiners = {one.joiner for one in read_roughly(text, {})} - {"", "&&"}
+    return text.endswith("&") or bool(joiners - (set() if pipes else {"|"}))
 
 
 def log_name(number: int, stage: str, command: str) -> str:

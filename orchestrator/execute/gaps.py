@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orchestrator.executor import WORKFLOW
 from shared.drift import check_run
@@ -10,9 +10,10 @@ from shared.named_files import read_answer
 from shared.plan_file import open_plan
 from shared.qr.types import FAIL, SHOULD, Item, LoopState, item_id, rows_of
 from state import store
-from state.errors import Problem, Refused, value_text
+from state.errors import Problem, Refused
 from state.milestones import untouched
 from state.results import OpenItem
+from state.written_json import TEXT, an_object, list_of, problems_in, sound_items
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 CHECK = "planned-untouched"
 COVERED = "covered"
 VERDICTS = (COVERED, "partly", "missing")
+_EXAMPLE = '[{"gap": "M-001 src/a.py", "verdict": "covered", "reason": "…"}]'
 
 
 def judge_gaps(state: State, path: str, who: str) -> None:
@@ -69,26 +71,21 @@ def _with_open(plan: Plan, items: list[Item]) -> Plan:
     return plan.model_copy(update={"reviews": tuple(reviews)})
 
 
-def _check(answers: Any, gaps: list[str]) -> None:  # noqa: ANN401 – any JSON
+def _check(answers: object, gaps: list[str]) -> None:
     """Raise Refused unless there is a verdict with a reason on each gap, and on nothing else."""
-    example = '[{"gap": "M-001 src/a.py", "verdict": "covered", "reason": "…"}]'
-    if not isinstance(answers, list) or not all(isinstance(row, dict) for row in answers):
-        raise Refused("invalid", "gaps", "the file is not a JSON list of verdicts", example)
-    problems = []
-    named = [row.get("gap") for row in answers]
-    for n, row in enumerate(answers):
-        if row.get("gap") not in gaps or named.count(row.get("gap")) > 1:
-            text = f"{value_text(row.get('gap'))} is not a gap, or it is judged twice"
-            problems.append(Problem("not_found", f"[{n}].gap", text, ", ".join(gaps)))
-        if row.get("verdict") not in VERDICTS:
-            text = f"the verdict is {value_text(row.get('verdict'))}"
-            problems.append(Problem("invalid", f"[{n}].verdict", text, ", ".join(VERDICTS)))
-        if not isinstance(row.get("reason"), str) or not row["reason"].strip():
-            problems.append(Problem("invalid", f"[{n}].reason", "the reason is missing", example))
+    row = an_object(
+        {"gap": {"enum": gaps}, "verdict": {"enum": VERDICTS}, "reason": TEXT},
+        ("gap", "verdict", "reason"),
+        _EXAMPLE,
+    )
+    problems = problems_in(answers, list_of(row, _EXAMPLE), "gaps")
+    named = [row["gap"] for row in sound_items(answers, problems).values()]
     problems += [
-        Problem("invalid", "gaps", f"there is no verdict on {gap}", "judge each gap")
+        Problem(
+            "invalid", "gaps", f"{gap} is judged {named.count(gap)} times", "judge each gap once"
+        )
         for gap in gaps
-        if gap not in named
+        if named.count(gap) > 1 or (not problems and gap not in named)
     ]
     if problems:
         raise Refused.of(problems)

@@ -17,7 +17,7 @@ from developer.milestone_trees import (
 )
 from orchestrator.executor import WORKFLOW
 from orchestrator.plan.check import check_written
-from orchestrator.plan.context import MOST_QUESTIONS
+from orchestrator.plan.context import read_questions
 from orchestrator.plan.finish import Finished, finish_phase
 from shared.drift import check_run
 from shared.execution.deeds import Execution
@@ -233,11 +233,7 @@ def ask(state: State, attempt: Attempt, path: str) -> list[str]:
 
 def _as_checkpoints(plan: Plan, value: object, at: str) -> list[dict[str, Any]]:
     """Return an agent's questions as the plan would hold them; Refused if they do not fit it."""
-    rows = value if isinstance(value, list) else []
-    if not 0 < len(rows) <= MOST_QUESTIONS:
-        shape = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
-        text = f"the file is not a list of 1 to {MOST_QUESTIONS} questions"
-        raise Refused("invalid", at, text, shape)
+    rows = read_questions(value, at)
     edits = [{"op": "add", "kind": "checkpoint", "fields": row} for row in rows]
     changed, applied = apply_edits(plan, edits, None)
     new = {one.id for one in applied}

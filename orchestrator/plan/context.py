@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.execution.deeds import check_choices
@@ -13,14 +13,17 @@ from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused
 from state.files import read_json, write_json
+from state.written_json import checked, list_of
 
 if TYPE_CHECKING:
     from shared.run import State
     from state.models import Checkpoint, Plan
 
     Context = dict[str, list[str]]
+    Json = dict[str, Any]
 
-MOST_QUESTIONS = 3
+_EXAMPLE = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
+_QUESTIONS = list_of({"type": "object", "allowed": _EXAMPLE}, _EXAMPLE, minItems=1, maxItems=3)
 STEP = 2  # context-verify
 
 
@@ -92,18 +95,23 @@ def add_quote(state: State, text: str) -> None:
         write_json(path, context)
 
 
-def ask(state: State, questions: object) -> list[str]:
+def read_questions(value: object, name: str) -> list[Json]:
+    """Return an agent's questions for the user; Refused if they are none, too many or no objects.
+
+    What a question holds is checked as a part of the plan.
+    """
+    return list(checked(value, _QUESTIONS, name))
+
+
+def ask(state: State, value: object) -> list[str]:
     """Add an agent's questions for the user to the plan and return their ids.
 
     A question that the plan asks already is not asked twice.
     """
-    if not isinstance(questions, list) or not 0 < len(questions) <= MOST_QUESTIONS:
-        example = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
-        text = f"the file is not a list of 1 to {MOST_QUESTIONS} questions"
-        raise Refused("invalid", "questions", text, example)
+    questions = read_questions(value, "questions")
     with state.lock("context ask"):
         plan = open_plan(state)
-        texts = [q.get("question") if isinstance(q, dict) else None for q in questions]
+        texts = [question.get("question") for question in questions]
         known = [c.id for c in plan.checkpoints if c.question in texts]
         asked = [c.question for c in plan.checkpoints]
         edits = [

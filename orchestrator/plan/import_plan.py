@@ -9,6 +9,7 @@ from shared.plan_file import open_plan
 from state import store
 from state.edits import finish, parsed
 from state.errors import Refused
+from state.written_json import checked
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 def import_plan(state: State, path: str) -> list[str]:
     """Copy the plan at `path` into the run's empty plan; return a note on each thing left out."""
-    data = store.check_version(read_named(path).json(), path)
+    written = checked(read_named(path).json(), {"type": "object", "allowed": "a plan.json"}, path)
+    data = store.check_version(written, path)
     with state.lock("plan import"):
         plan = open_plan(state)
         if plan.milestones or plan.planning_context.decision_log:

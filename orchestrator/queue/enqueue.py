@@ -11,7 +11,7 @@ from shared.mode.where import database_path
 from state.actors import HOST
 from state.database import Database
 from state.errors import Refused
-from state.validator import check_value
+from state.plain_json import check_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

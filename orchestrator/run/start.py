@@ -61,8 +61,8 @@ from state.database import Database, Run
 from state.errors import Refused
 from state.files import Lock, write_json
 from state.models import Base, Plan
+from state.plain_json import check_value
 from state.shape import SCHEMA_VERSION
-from state.validator import check_value
 
 
 class Started(NamedTuple):

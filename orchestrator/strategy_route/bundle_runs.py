@@ -12,6 +12,7 @@ from orchestrator.folders import make_folder, make_planner_folder
 from orchestrator.strategy_route.bundles import (
     DONE,
     FILE,
+    STEP_NAME,
     Bundle,
     BundleStep,
     check_bundle,
@@ -19,14 +20,14 @@ from orchestrator.strategy_route.bundles import (
     name_problems,
     places,
 )
-from orchestrator.strategy_route.shape import Shape
 from shared import resources
 from shared.git.repository import exclude_planner, find_repository
 from state.actors import HOST
 from state.beneath import Beneath
 from state.database import Database
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.files import Lock, read_json, write_atomic, write_json
+from state.written_json import TEXT, TEXT_OR_NULL, TEXTS, an_object, list_of, problems_in
 
 if TYPE_CHECKING:
     from shared.git.repository import Repository
@@ -37,11 +38,33 @@ PASS, FAIL = "pass", "fail"
 OUTCOMES = (DONE, PASS, FAIL)
 MOST_ROUNDS = 5
 _STATE = "workflow-run.json"
-STEP_FIELDS = ("name", "text", "agent", "next", "gate", "commands")
 _FORM = (
     '{"purpose": "…", "commands": {"notes": "make notes"}, "steps": [{"name": "write", "text": '
     '"the prompt", "agent": "host", "next": "check", "gate": "", "commands": ["notes"]}]}'
 )
+
+
+_SCHEMA = an_object(
+    {
+        "purpose": TEXT,
+        "commands": {"type": "object", "additionalProperties": TEXT,
+                     "allowed": '{"notes": "make notes"}'},
+        "steps": list_of(
+            an_object(
+                {
+                    "name": STEP_NAME, "text": TEXT, "agent": TEXT_OR_NULL, "next": TEXT_OR_NULL,
+                    "gate": TEXT_OR_NULL, "commands": TEXTS,
+                },
+                ("name", "text"),
+                _FORM,
+            ),
+            _FORM,
+            minItems=1,
+        ),
+    },
+    ("purpose", "steps"),
+    _FORM,
+)  # fmt: skip
 
 
 class BundleRun(NamedTuple):
@@ -139,10 +162,10 @@ def make_bundle(folder: str, name: str, value: object, *, of_user: bool) -> str:
     Nothing is made where it has a fault; repeated with the same text, nothing changes.
     """
     root = find_repository(folder).root
-    found = Shape("bundle")
-    for problem, allowed in name_problems(name):
-        found.add("NAME", problem, allowed)
-    found.refuse()
+    problems = [Problem("invalid", "NAME", *found) for found in name_problems(name)]
+    problems += problems_in(value, _SCHEMA, "bundle")
+    if problems or not isinstance(value, dict):
+        raise Refused.of(problems)
     files = _files_of(name, value)
     home = os.path.join(places(root)[1 if of_user else 0], name)
     if os.path.lexists(home):
@@ -173,36 +196,9 @@ def _bytes(path: str) -> bytes:
         return file.read()
 
 
-def _files_of(name: str, value: object) -> dict[str, bytes]:
-    """Return the files of a bundle by name; Refused where what was written has another form."""
-    found = Shape("bundle")
-    found.storable(value)
-    if not isinstance(value, dict):
-        found.wrong("bundle", value, f"an object: {_FORM}")
-        raise Refused.of(found.problems)
-    found.only(value, ("purpose", "commands", "steps"), "")
-    found.text(value, "purpose", "")
-    commands, steps = value.get("commands", {}), value.get("steps")
-    if not isinstance(commands, dict) or not all(isinstance(c, str) for c in commands.values()):
-        found.wrong("commands", commands, 'an object: {"notes": "make notes"}')
-    if not isinstance(steps, list) or not steps:
-        found.wrong("steps", steps, f"a list, as in {_FORM}", missing="steps" not in value)
-        raise Refused.of(found.problems)
-    for number, step in enumerate(steps):
-        at = f"steps[{number}]"
-        if not isinstance(step, dict):
-            found.wrong(at, step, f"an object, as in {_FORM}")
-            continue
-        found.only(step, STEP_FIELDS, f"{at}.")
-        for field in ("name", "text"):
-            found.text(step, field, f"{at}.")
-        for field in ("agent", "next", "gate"):
-            if step.get(field):
-                found.text(step, field, f"{at}.")
-        found.texts(step, "commands", f"{at}.", needed=False)
-        if isinstance(step.get("name"), str) and not step["name"].replace("-", "").isalnum():
-            found.add(f"{at}.name", "this is no name of a step", "small letters, digits, dashes")
-    found.refuse()
+def _files_of(name: str, value: Json) -> dict[str, bytes]:
+    """Return the files of a bundle by name, from what was written for it."""
+    steps = value["steps"]
     prompts = {f"{step['name']}.md": step["text"].strip().encode() + b"\n" for step in steps}
     return {FILE: _toml(name, value).encode(), **prompts}
 

@@ -11,28 +11,45 @@ import re
 import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.strategy_route.shape import Shape
 from shared import bounded_toml, resources
 from shared.steps.entry_points import MODULES
 from state.actors import HOST, ROLES
 from state.beneath import Beneath
-from state.errors import Refused
+from state.errors import Problem, Refused
+from state.written_json import TEXT, TEXTS, an_object, list_of, problems_in, sound_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from state.errors import Problem
 
     Json = dict[str, Any]
 
 FILE = "workflow.toml"
 DONE = "done"
-FIELDS = ("name", "purpose", "step", "commands")
-STEP_FIELDS = ("name", "prompt", "agent", "next", "gate", "commands")
-AGENTS = (HOST, *ROLES)
 MOST_STEPS, MOST_PROMPT = 30, 20_000
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
 _NAME_SAID = "small letters, digits and single dashes, such as release-notes"
+STEP_NAME: Json = {
+    "type": "string", "pattern": rf"^(?!{DONE}\Z){_NAME}\Z", "allowed": f"{_NAME_SAID}; not {DONE}"
+}  # fmt: skip
+_STEPS = f'1 to {MOST_STEPS} tables: [[step]] with name = "…" and prompt = "….md"'
+_STEP = an_object(
+    {
+        "name": STEP_NAME, "prompt": {**TEXT, "allowed": "a file of the bundle, such as write.md"},
+        "agent": {"enum": (HOST, *ROLES)}, "next": TEXT, "gate": TEXT, "commands": TEXTS,
+    },
+    ("name", "prompt"),
+    _STEPS,
+)  # fmt: skip
+_COMMANDS = {"type": "object", "additionalProperties": TEXT,
+             "allowed": '[commands] notes = "make notes"'}  # fmt: skip
+_SCHEMA = an_object(
+    {
+        "name": {**TEXT, "allowed": _NAME_SAID}, "purpose": TEXT,
+        "step": list_of(_STEP, _STEPS, minItems=1, maxItems=MOST_STEPS), "commands": _COMMANDS,
+    },
+    ("name", "purpose", "step"),
+    "",
+)  # fmt: skip
 
 
 class BundleStep(NamedTuple):
@@ -98,36 +115,27 @@ def load_bundle(root: str, name: str) -> Bundle:
 
 def check_bundle(folder: str) -> tuple[list[Problem], Bundle | None]:
     """Return every fault of the bundle in a folder, and the bundle itself if it has none."""
-    found = Shape(FILE)
-    _check_files(found, folder)
-    data = _read(found, folder)
-    if data is None:
-        return found.problems, None
-    found.storable(data)
-    found.only(data, FIELDS, "")
-    found.text(data, "purpose", "")
-    _check_name(found, data, os.path.basename(folder))
-    commands = data.get("commands", {})
-    if not isinstance(commands, dict):
-        found.wrong("commands", commands, 'a table: [commands] notes = "make notes"')
-        commands = {}
-    for name in commands:
-        found.text(commands, name, "commands.")
-    rows = data.get("step")
-    if not isinstance(rows, list) or not 0 < len(rows) <= MOST_STEPS:
-        form = f'1 to {MOST_STEPS} tables: [[step]] with name = "…" and prompt = "….md"'
-        found.add("step", "there are no steps, or too many", form)
-        return found.problems, None
-    steps = list(_checked_steps(found, folder, rows, commands))
-    if not found.problems:
-        _check_way(found, steps)
-    if found.problems:
-        return found.problems, None
+    problems = [*_file_problems(folder)]
+    try:
+        data = _read(folder)
+        problems += problems_in(data, _SCHEMA, FILE)
+    except Refused as refusal:
+        return [*problems, *refusal.problems], None
+    if isinstance(name := data.get("name"), str) and name.strip():
+        problems += [Problem("invalid", "name", *found) for found in name_problems(name)]
+        if name != (called := os.path.basename(folder)):
+            text = f"the folder is called {called}"
+            problems.append(Problem("invalid", "name", text, "the same name for both"))
+    prompts = _prompts(folder, data, problems)
+    steps = [] if problems else _steps(data, prompts)
+    problems += _way_problems(steps)
+    if problems:
+        return problems, None
     return [], Bundle(data["name"], data["purpose"].strip(), tuple(steps), folder)
 
 
-def _read(found: Shape, folder: str) -> Json | None:
-    path = os.path.join(folder, FILE)
+def _read(folder: str) -> Json:
+    """Return what workflow.toml holds; Refused if it is missing or no TOML."""
     try:
         data = Beneath(folder).read(FILE, bounded_toml.MOST_BYTES)
         if data is not None:
@@ -137,137 +145,130 @@ def _read(found: Shape, folder: str) -> Json | None:
         said = refusal.problems[0].problem
     except ValueError as error:
         said = str(error)
-    found.add(path, said, "a workflow.toml as `planner workflow new` makes it")
-    return None
-
-
-def _check_name(found: Shape, data: Json, folder: str) -> None:
-    found.text(data, "name", "")
-    name = data.get("name")
-    if not isinstance(name, str):
-        return
-    for problem, allowed in name_problems(name):
-        found.add("name", problem, allowed)
-    if name != folder:
-        found.add("name", f"the folder is called {folder}", "the same name for both")
+    way = "a workflow.toml as `planner workflow new` makes it"
+    raise Refused("invalid", os.path.join(folder, FILE), said, way)
 
 
 def name_problems(name: str) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the name of a bundle, and what would be right."""
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         yield "this is no name of a workflow", _NAME_SAID
     if name in MODULES:
         yield f"{name} is a workflow of the planner itself", "another name"
 
 
-def _check_files(found: Shape, folder: str) -> None:
-    """Keep a fault for each file that is neither workflow.toml nor the text of a prompt."""
+def _file_problems(folder: str) -> Iterator[Problem]:
+    """Yield a fault for each file that is neither workflow.toml nor the text of a prompt."""
     for at, folders, files in os.walk(folder):
         for name in [*folders, *files]:
             path = os.path.join(at, name)
             inside = os.path.relpath(path, folder)
             mode = os.lstat(path).st_mode
             if stat.S_ISLNK(mode):
-                found.add(inside, "this is a link", "a file of the bundle's own")
+                yield Problem("invalid", inside, "this is a link", "a file of the bundle's own")
             elif name in folders:
                 continue
             elif not stat.S_ISREG(mode) or (inside != FILE and not name.endswith(".md")):
-                found.add(inside, "a bundle brings no code", f"{FILE} and prompts in *.md")
+                allowed = f"{FILE} and prompts in *.md"
+                yield Problem("invalid", inside, "a bundle brings no code", allowed)
             elif mode & 0o111:
-                found.add(inside, "the file is executable", "a bundle brings text alone")
+                text = "the file is executable"
+                yield Problem("invalid", inside, text, "a bundle brings text alone")
 
 
-def _checked_steps(
-    found: Shape, folder: str, rows: list[Any], commands: Json
-) -> Iterator[BundleStep]:
-    names = [row.get("name") if isinstance(row, dict) else None for row in rows]
-    for number, row in enumerate(rows):
-        at = f"step[{number}]"
-        if not isinstance(row, dict):
-            found.wrong(at, row, "a table: [[step]]")
-            continue
-        found.only(row, STEP_FIELDS, f"{at}.")
-        _check_own_name(found, names, number, at)
-        text = _prompt(found, folder, row, at)
-        known = [name for name in names if isinstance(name, str)]
-        if "agent" in row:
-            found.one_of(row, "agent", AGENTS, f"{at}.")
-        if "next" in row:
-            found.one_of(row, "next", [*known, DONE], f"{at}.")
-        if "gate" in row:
-            found.one_of(row, "gate", known, f"{at}.")
-        found.texts(row, "commands", f"{at}.", needed=False)
-        used = row.get("commands", [])
-        used = [one for one in used if isinstance(one, str)] if isinstance(used, list) else []
-        for name in used:
-            if name not in commands:
-                listed = ", ".join(commands) or "[commands] has none"
-                found.add(f"{at}.commands", f"there is no command {name}", listed)
-        following = names[number + 1] if number + 1 < len(rows) else DONE
-        yield BundleStep(
-            str(names[number]), text, row.get("agent", HOST), row.get("next") or str(following),
-            row.get("gate", ""), tuple(f"{name}: {commands.get(name)}" for name in used),
-        )  # fmt: skip
+def _prompts(folder: str, data: Json, problems: list[Problem]) -> list[str]:
+    """Return the text of each step's prompt; add to `problems` what steps name that is not there.
+
+    Steps that have a problem already are left out.
+    """
+    rows, commands = data.get("step"), data.get("commands")
+    listed = rows if isinstance(rows, list) else []
+    names = [row.get("name") if isinstance(row, dict) else None for row in listed]
+    known = commands if isinstance(commands, dict) else {}
+    texts = []
+    for number, row in sound_items(rows, problems, "step").items():
+        problems += _step_problems(row, names, number, known)
+        try:
+            texts.append(_prompt(folder, row["prompt"], f"step[{number}].prompt"))
+        except Refused as refusal:
+            problems += refusal.problems
+    return texts
 
 
-def _check_own_name(found: Shape, names: Sequence[object], number: int, at: str) -> None:
-    name = names[number]
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or name == DONE:
-        found.add(f"{at}.name", "a step needs a name", f"{_NAME_SAID}; not {DONE}")
-    elif name in names[:number]:
-        found.add(f"{at}.name", f"two steps are called {name}", "a name of its own for each")
+def _step_problems(
+    row: Json, names: Sequence[object], number: int, commands: Json
+) -> Iterator[Problem]:
+    at, known = f"step[{number}]", [name for name in names if isinstance(name, str)]
+    if row["name"] in names[:number]:
+        text = f"two steps are called {row['name']}"
+        yield Problem("invalid", f"{at}.name", text, "a name of its own for each")
+    for field, possible in (("next", [*known, DONE]), ("gate", known)):
+        if field in row and row[field] not in possible:
+            text = f"there is no step {row[field]}"
+            yield Problem("not_found", f"{at}.{field}", text, ", ".join(possible))
+    for name in row.get("commands", ()):
+        if name not in commands:
+            allowed = ", ".join(commands) or "[commands] has none"
+            yield Problem("not_found", f"{at}.commands", f"there is no command {name}", allowed)
 
 
-def _prompt(found: Shape, folder: str, row: Json, at: str) -> str:
-    """Return the text of a step's prompt; keep a fault where it is no file of the bundle."""
-    name, place = row.get("prompt"), f"{at}.prompt"
-    if not isinstance(name, str) or not name:
-        found.add(place, "the step names no prompt", "a file of the bundle, such as write.md")
-        return ""
+def _prompt(folder: str, name: str, at: str) -> str:
+    """Return the text of a step's prompt; Refused where it is no file of the bundle."""
     path = os.path.join(folder, name)
     real, home = os.path.realpath(path), os.path.realpath(folder)
     if os.path.isabs(name) or not real.startswith(home + os.sep) or os.path.normpath(name) != name:
-        found.add(place, f"{name} leads out of the bundle", "a file inside its folder")
-        return ""
+        text = f"{name} leads out of the bundle"
+        raise Refused("invalid", at, text, "a file inside its folder")
     if not os.path.isfile(path) or not name.endswith(".md"):
-        found.add(place, f"there is no prompt {name}", "write this file, ending in .md")
-        return ""
+        text = f"there is no prompt {name}"
+        raise Refused("not_found", at, text, "write this file, ending in .md")
     try:
         data = Beneath(folder).read(name, MOST_PROMPT) or b""
     except Refused as refusal:
-        found.add(place, f"{name}: {refusal.problems[0].problem}", "a shorter prompt, in a file")
-        return ""
+        text = f"{name}: {refusal.problems[0].problem}"
+        raise Refused("invalid", at, text, "a shorter prompt, in a file") from None
     text = data.decode("utf-8", "replace").strip()
     if not text or "\ufffd" in text:
-        found.add(place, f"{name} is empty or not UTF-8", "text in UTF-8")
+        raise Refused("invalid", at, f"{name} is empty or not UTF-8", "text in UTF-8")
     return text
 
 
-def _check_way(found: Shape, steps: list[BundleStep]) -> None:
-    """Keep a fault for each step that is never reached, and for each circle without a gate."""
+def _steps(data: Json, prompts: Sequence[str]) -> list[BundleStep]:
+    rows, commands = data["step"], data.get("commands", {})
+    following = [*(row["name"] for row in rows[1:]), DONE]
+    return [
+        BundleStep(
+            row["name"], text, row.get("agent", HOST), row.get("next", after), row.get("gate", ""),
+            tuple(f"{name}: {commands[name]}" for name in row.get("commands", ())),
+        )
+        for row, text, after in zip(rows, prompts, following, strict=True)
+    ]  # fmt: skip
+
+
+def _way_problems(steps: Sequence[BundleStep]) -> Iterator[Problem]:
+    """Yield a fault for each step that is never reached, and for each circle without a gate."""
     following = {step.name: step.next for step in steps}
-    number = {step.name: at for at, step in enumerate(steps)}
+    gates = {step.name: step.gate for step in steps}
     reached: set[str] = set()
-    left = [steps[0].name]
+    left = [step.name for step in steps[:1]]
     while left:
         name = left.pop()
         if name not in reached and name != DONE:
             reached.add(name)
-            gate = steps[number[name]].gate
-            left += [following[name], *([gate] if gate else [])]
-    for step in steps:
-        at = f"step[{number[step.name]}]"
+            left += [following[name], *([gates[name]] if gates[name] else [])]
+    for number, step in enumerate(steps):
+        at = f"step[{number}]"
         if step.gate == step.name:
             text = f"a failure of {step.name} would lead to itself, with nothing done in between"
-            found.add(f"{at}.gate", text, "the step that is to be done again")
+            yield Problem("invalid", f"{at}.gate", text, "the step that is to be done again")
         if step.name not in reached:
-            found.add(
-                f"{at}.name", f"no step leads to {step.name}", "name it in a `next` or `gate`"
-            )
+            text = f"no step leads to {step.name}"
+            yield Problem("invalid", f"{at}.name", text, "name it in a `next` or `gate`")
         seen, name = set(), step.name
         while name != DONE and name not in seen:
             seen.add(name)
             name = following[name]
         if name == step.name:
             text = f"{step.name} leads back to itself by `next`, so the workflow never ends"
-            found.add(f"{at}.next", text, f"go back by a gate, and let `next` lead to {DONE}")
+            allowed = f"go back by a gate, and let `next` lead to {DONE}"
+            yield Problem("invalid", f"{at}.next", text, allowed)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.run.choices import leave_strategy
 from orchestrator.run.start import Started, start_run
 from orchestrator.strategy import after, number_of
+from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.opening import (
     at_work,
     check_step,
@@ -19,7 +20,6 @@ from orchestrator.strategy_route.opening import (
     recalled,
     store,
 )
-from orchestrator.strategy_route.shape import read_answer
 from orchestrator.strategy_route.strategic_plan import check_plan
 from shared.git.files import remove_tree
 from shared.strategy_record import (

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.strategy import after, number_of
+from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move, store
-from orchestrator.strategy_route.shape import Shape, read_answer
 from shared import named_files
 from shared.strategy_record import DONE, FAILED, GOAL_STATUSES, PASS
 from shared.strategy_record import FAIL as NOT_PASSED
 from state.clock import now
 from state.errors import Refused
+from state.written_json import TEXT, TEXTS, an_object, checked, list_of
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -22,11 +23,30 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-CONTEXT_FIELDS = ("user_purpose", "data_requirements", "status", "reason", "gathered")
-BLOCK_FIELDS = ("title", "source_type", "node_ids", "provenance", "confidence_avg", "content")
-PROGRESS_FIELDS = ("goal", "status", "command", "result", "claims")
-_BLOCK = '{"title": "…", "source_type": "repository", "provenance": ["…"], "content": "…"}'
-_ENTRY = '{"goal": "GOAL_1", "status": "done", "result": "…"}'
+_EXAMPLE = '{"title": "…", "source_type": "repository", "provenance": ["…"], "content": "…"}'
+_BLOCK = an_object(
+    {
+        "title": TEXT, "source_type": TEXT, "node_ids": TEXTS, "provenance": TEXTS,
+        "confidence_avg": {"type": "number", "minimum": 0, "maximum": 1,
+                           "allowed": "a number from 0 to 1"},
+        "content": TEXT,
+    },
+    ("title", "source_type", "provenance", "content"),
+    _EXAMPLE,
+)  # fmt: skip
+# What is stored of a block; `gathered_at` is added.
+BLOCK_FIELDS = tuple(_BLOCK["properties"])
+_NEEDS = {"type": ["string", "boolean", "number"], "allowed": "true, false, a number or a text"}
+_CONTEXT: Json = {
+    "user_purpose": TEXT,
+    "data_requirements": {"type": "object", "additionalProperties": _NEEDS,
+                          "allowed": '{"needs_current_prices": true}'},
+    "status": {"enum": (PASS, NOT_PASSED)}, "reason": TEXT,
+    "gathered": list_of(_BLOCK, f"[{_EXAMPLE}]"),
+}  # fmt: skip
+_ENTRIES = '[{"goal": "GOAL_1", "status": "done", "result": "…"}]'
+_CLAIMS = '[{"claim": "…", "source": "…"}]'
+_CLAIM = an_object({"claim": TEXT, "source": TEXT}, ("claim", "source"), _CLAIMS)
 MOST_ANSWER = 100_000  # characters
 
 
@@ -67,45 +87,10 @@ def _same_block(block: Json, known: Json) -> bool:
 
 
 def _checked_context(value: object) -> Json:
-    found = Shape("context")
-    found.storable(value)
-    if not isinstance(value, dict):
-        found.wrong("context", value, f'an object: {{"gathered": [{_BLOCK}]}}')
-        raise Refused.of(found.problems)
-    found.only(value, CONTEXT_FIELDS, "")
-    found.text(value, "user_purpose", "", needed=False)
-    found.text(value, "reason", "", needed=value.get("status") == NOT_PASSED)
-    if "status" in value:
-        found.one_of(value, "status", (PASS, NOT_PASSED), "")
-    needed = value.get("data_requirements", {})
-    if not isinstance(needed, dict):
-        found.wrong("data_requirements", needed, 'an object: {"needs_current_prices": true}')
-    else:
-        for name, one in needed.items():
-            if not isinstance(one, str | bool | int | float):
-                found.wrong(f"data_requirements.{name}", one, "true, false, a number or a text")
-    blocks = value.get("gathered", [])
-    if not isinstance(blocks, list):
-        found.wrong("gathered", blocks, f"a list: [{_BLOCK}]")
-    else:
-        for number, block in enumerate(blocks):
-            _check_block(found, block, f"gathered[{number}]")
-    found.refuse()
-    return value
-
-
-def _check_block(found: Shape, block: object, at: str) -> None:
-    if not isinstance(block, dict):
-        found.wrong(at, block, f"an object: {_BLOCK}")
-        return
-    found.only(block, BLOCK_FIELDS, f"{at}.")
-    for name in ("title", "source_type", "content"):
-        found.text(block, name, f"{at}.")
-    found.texts(block, "provenance", f"{at}.")
-    found.texts(block, "node_ids", f"{at}.", needed=False)
-    sure = block.get("confidence_avg", 1)
-    if isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1:
-        found.wrong(f"{at}.confidence_avg", sure, "a number from 0 to 1")
+    failed = isinstance(value, dict) and value.get("status") == NOT_PASSED
+    form = f'{{"gathered": [{_EXAMPLE}]}}'
+    schema = an_object(_CONTEXT, ["reason"] if failed else [], form)
+    return dict(checked(value, schema, "context"))
 
 
 # progress of goals
@@ -127,41 +112,12 @@ def _add_progress(state: State, facts: Strategy, value: Json) -> None:
 
 
 def _checked_progress(value: Json, facts: Strategy) -> list[Json]:
-    found = Shape("context")
-    found.storable(value)
-    found.only(value, ("progress",), "")
-    entries = value["progress"]
-    if not isinstance(entries, list) or not entries:
-        found.wrong("progress", entries, f"a list: [{_ENTRY}]")
-        raise Refused.of(found.problems)
-    for number, entry in enumerate(entries):
-        at = f"progress[{number}]"
-        if not isinstance(entry, dict):
-            found.wrong(at, entry, f"an object: {_ENTRY}")
-            continue
-        found.only(entry, PROGRESS_FIELDS, f"{at}.")
-        found.one_of(entry, "goal", tuple(facts.goals), f"{at}.")
-        found.one_of(entry, "status", GOAL_STATUSES[1:], f"{at}.")
-        for name in ("command", "result"):
-            found.text(entry, name, f"{at}.", needed=False)
-        _check_claims(found, entry.get("claims", []), f"{at}.claims")
-    found.refuse()
-    return entries
-
-
-def _check_claims(found: Shape, claims: object, at: str) -> None:
-    form = '[{"claim": "…", "source": "…"}]'
-    if not isinstance(claims, list):
-        found.wrong(at, claims, f"a list: {form}")
-        return
-    for number, claim in enumerate(claims):
-        here = f"{at}[{number}]"
-        if not isinstance(claim, dict):
-            found.wrong(here, claim, f"an object: {form}")
-            continue
-        found.only(claim, ("claim", "source"), f"{here}.")
-        for name in ("claim", "source"):
-            found.text(claim, name, f"{here}.")
+    known = {
+        "goal": {"enum": tuple(facts.goals)}, "status": {"enum": GOAL_STATUSES[1:]},
+        "command": TEXT, "result": TEXT, "claims": list_of(_CLAIM, _CLAIMS),
+    }  # fmt: skip
+    entries = list_of(an_object(known, ("goal", "status"), _ENTRIES), _ENTRIES, minItems=1)
+    return list(checked(value, an_object({"progress": entries}, (), ""), "context")["progress"])
 
 
 # texts

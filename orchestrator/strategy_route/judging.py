@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.strategy import after, number_of
+from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move, store
-from orchestrator.strategy_route.shape import Shape, read_answer
 from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
-from state.errors import Refused
+from state.errors import Problem, Refused
+from state.written_json import TEXT, TEXTS, an_object, problems_in
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 APPROVE, REVISE, RETRY, FAIL = "APPROVE", "REVISE", "RETRY", "FAIL"
 VERDICTS = (APPROVE, REVISE, RETRY, FAIL)
 MOST = {REVISE: 2, RETRY: 1}
-FIELDS = ("reason", "issues", "instruction", "replan")
-REPLANS = ("local", "partial", "full", "clarify")
+_FIELDS: Json = {
+    "reason": TEXT, "issues": TEXTS, "instruction": TEXT,
+    "replan": {"enum": ("local", "partial", "full", "clarify")},
+}  # fmt: skip
 _FORM = '{"reason": "…", "issues": ["…"], "instruction": "…"}'
 MOST_CHARACTERS = 2_000
 
@@ -80,7 +83,7 @@ def _is_last(state: State, verdict: str, given: Json) -> bool:
 
 def _same(stored: Json, verdict: str, given: Json) -> bool:
     asked = stored.get("asked", stored["verdict"])
-    known = {name: stored[name] for name in FIELDS if name in stored}
+    known = {name: stored[name] for name in _FIELDS if name in stored}
     if "asked" in stored:
         known["issues"] = known["issues"][:-1]
         known = known if known["issues"] or "issues" in given else _without(known, "issues")
@@ -100,22 +103,16 @@ def _checked(verdict: str, file: str | None, state: State) -> Json:
         text = f"{verdict} says why, in a file"
         raise Refused("usage", "--file", text, f"write {_FORM} into answers/verdict.json", command)
     value = read_answer(state.state_dir, file)
-    found = Shape("verdict")
-    found.storable(value)
-    if not isinstance(value, dict):
-        found.wrong("verdict", value, f"an object: {_FORM}")
-        raise Refused.of(found.problems)
-    found.only(value, FIELDS, "")
-    found.text(value, "reason", "", needed=verdict != APPROVE)
-    found.texts(value, "issues", "", needed=False)
-    found.text(value, "instruction", "", needed=verdict in (REVISE, RETRY))
-    if "replan" in value:
-        found.one_of(value, "replan", REPLANS, "")
+    needed = [] if verdict == APPROVE else ["reason"]
+    needed += ["instruction"] if verdict in (REVISE, RETRY) else []
+    problems = problems_in(value, an_object(_FIELDS, needed, _FORM), "verdict")
     size = len(str(value))
-    if size > MOST_CHARACTERS:
-        found.add("verdict", f"it has {size} characters", f"at most {MOST_CHARACTERS}")
-    found.refuse()
-    return value
+    if not problems and size > MOST_CHARACTERS:
+        text = f"it has {size} characters"
+        problems.append(Problem("invalid", "verdict", text, f"at most {MOST_CHARACTERS}"))
+    if problems:
+        raise Refused.of(problems)
+    return dict(value)
 
 
 def has_failed(facts: Strategy) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.strategy_route import shape
 from orchestrator.strategy_route.bundles import name_problems
-from orchestrator.strategy_route.shape import Shape
 from orchestrator.strategy_route.tool_names import named_tools
 from shared.strategy_record import (
     CHAT,
@@ -20,29 +19,54 @@ from shared.strategy_record import (
     SELF_EXTEND,
 )
 from state.errors import Problem, Refused
+from state.written_json import TEXT, TEXTS, an_object, list_of, problems_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from shared.strategy_record import Strategy
 
     Json = dict[str, Any]
 
 TYPE = "STRATEGIC_PLAN"
-FIELDS = (
-    "_type", "route_to", "depth", "goals", "approach", "success_criteria", "reason",
-    "context_summary", "constraints", "refresh_context_request", "clarification_question",
-    "is_retry", "attempt", "previous_failure", "plan_type", "self_extension",
-)  # fmt: skip
-GOAL_FIELDS = ("id", "description", "priority", "depends_on")
-FAILURE_FIELDS = ("reason", "failed_sources", "instruction", "lesson_learned")
-EXTENSION_FIELDS = (
-    "action", "workflow_name", "tool_name", "command", "required_tools", "reason",
-)  # fmt: skip
-PRIORITIES = ("high", "medium", "low")
 CREATE_WORKFLOW, CREATE_TOOL = "CREATE_WORKFLOW", "CREATE_TOOL"
 MOST_CHARACTERS = 8_000  # 2,000 tokens, the part of the budget that is for output
 MOST_GOALS = 50
+_EXAMPLE = '{"id": "GOAL_1", "description": "…"}'
+_GOAL: Json = {
+    **an_object(
+        {
+            "id": TEXT, "description": TEXT, "priority": {"enum": ("high", "medium", "low")},
+            "depends_on": {**TEXT, "type": ["string", "array"], "items": TEXT,
+                           "allowed": "the id of a goal, or a list of ids"},
+        },
+        ("id", "description"),
+        _EXAMPLE,
+    ),
+    "why": "a goal says what, not how",
+}  # fmt: skip
+_FAILURE = an_object(
+    {"reason": TEXT, "failed_sources": TEXTS, "instruction": TEXT, "lesson_learned": TEXT},
+    (),
+    '{"reason": "…", "instruction": "…"}',
+)
+_REFRESH = {**TEXTS, "allowed": 'what to gather: ["…"]'}
+_MADE: Json = {
+    "action": {"enum": (CREATE_WORKFLOW, CREATE_TOOL)}, "workflow_name": TEXT, "tool_name": TEXT,
+    "command": TEXT, "required_tools": TEXTS, "reason": TEXT,
+}  # fmt: skip
+# What each thing that is made must say.
+_NEEDED = {CREATE_WORKFLOW: ("workflow_name",), CREATE_TOOL: ("tool_name", "command")}
+_FIELDS: Json = {
+    "_type": {"enum": (TYPE,)}, "route_to": {"enum": ROUTES}, "depth": {"enum": DEPTHS},
+    "goals": list_of(_GOAL, f"[{_EXAMPLE}]", maxItems=MOST_GOALS),
+    "approach": TEXT, "success_criteria": TEXT, "reason": TEXT, "context_summary": TEXT,
+    "constraints": {"type": "object", "allowed": '{"avoid_sources": ["…"]}'},
+    "refresh_context_request": _REFRESH,
+    "clarification_question": {**TEXT, "allowed": "the question that the user is asked"},
+    "is_retry": {}, "attempt": {}, "previous_failure": _FAILURE,
+    "plan_type": {"enum": (SELF_EXTEND,)},
+}  # fmt: skip
 
 
 def check_plan(value: object, facts: Strategy) -> Json:
@@ -51,86 +75,53 @@ def check_plan(value: object, facts: Strategy) -> Json:
     What the program knows itself is filled in as well: which attempt this is, and why the one
     before it failed.
     """
-    found = Shape("plan")
-    found.storable(value)
-    if not isinstance(value, dict):
-        found.wrong("plan", value, f'an object: {{"_type": "{TYPE}", …}}')
-    else:
-        _check_head(found, value)
-        found.only(value, FIELDS, "")
-        _check_texts(found, value)
-        found.problems += _goal_problems(value)
-        _check_route(found, value, facts)
-        _check_retry(found, value, facts)
-        _check_extension(found, value, facts)
-    if found.problems or not isinstance(value, dict):
-        raise Refused.of(found.problems)
-    return _completed(value, facts)
-
-
-def _check_head(found: Shape, value: Json) -> None:
-    found.one_of(value, "_type", (TYPE,), "")
-    found.one_of(value, "route_to", ROUTES, "")
-    size = 0 if found.problems else shape.size_of(value)
+    given = value if isinstance(value, dict) else {}
+    problems = problems_in(value, _schema(given), "plan")
+    size = 0 if problems else len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     if size > MOST_CHARACTERS:
-        text = f"the plan has {size} characters"
-        found.add("plan", text, f"at most {MOST_CHARACTERS}; say less in each text")
+        allowed = f"at most {MOST_CHARACTERS}; say less in each text"
+        problems.append(Problem("invalid", "plan", f"the plan has {size} characters", allowed))
+    problems += _goal_problems(given)
+    problems += _route_problems(given, facts)
+    problems += _retry_problems(given, facts)
+    problems += _extension_problems(given, facts)
+    if problems:
+        raise Refused.of(problems)
+    return _completed(given, facts)
 
 
-def _check_texts(found: Shape, value: Json) -> None:
-    extends = value.get("plan_type") == SELF_EXTEND
-    for name in ("approach", "reason"):
-        found.text(value, name, "", needed=not extends)
-    found.text(value, "success_criteria", "")
-    for name in ("context_summary", "clarification_question"):
-        found.text(value, name, "", needed=False)
-    found.texts(value, "refresh_context_request", "", needed=False)
-    if not isinstance(value.get("constraints", {}), dict):
-        found.wrong("constraints", value["constraints"], 'an object: {"avoid_sources": ["…"]}')
+def _schema(given: Json) -> Json:
+    """Return the schema of a plan, with what its route and type need."""
+    route, extends = given.get("route_to"), given.get("plan_type") == SELF_EXTEND
+    needed = ["_type", "route_to", "goals", "success_criteria"]
+    needed += ["self_extension"] if extends else ["approach", "reason"]
+    needed += ["refresh_context_request"] if route == REFRESH else []
+    needed += ["clarification_question"] if route == CLARIFY else []
+    made = given.get("self_extension")
+    action = made.get("action") if isinstance(made, dict) else ""
+    form = f'{{"action": "{CREATE_WORKFLOW}", "workflow_name": "…"}}'
+    extension = an_object(_MADE, ("action", *_NEEDED.get(str(action), ())), form) if extends else {}
+    known = {**_FIELDS, "self_extension": extension}
+    return an_object(known, needed, f'{{"_type": "{TYPE}", …}}')
 
 
 # goals
 
 
 def _goal_problems(value: Json) -> Iterator[Problem]:
+    """Yield what no schema says of goals: none is there, they name tools, their ids do not fit."""
     goals = value.get("goals")
-    example = '[{"id": "GOAL_1", "description": "…"}]'
-    if not isinstance(goals, list):
-        found = Shape("plan")
-        found.wrong("goals", goals, f"a list: {example}", missing="goals" not in value)
-        yield from found.problems
-        return
-    if not goals and value.get("route_to") != CLARIFY:
-        yield Problem("invalid", "goals", "there is no goal", f"{example}; none only for clarify")
-    if len(goals) > MOST_GOALS:
-        yield Problem("invalid", "goals", f"{len(goals)} goals", f"at most {MOST_GOALS}")
+    if goals == [] and value.get("route_to") != CLARIFY:
+        allowed = f"{_FIELDS['goals']['allowed']}; none only for {CLARIFY}"
+        yield Problem("invalid", "goals", "there is no goal", allowed)
+    if not isinstance(goals, list) or len(goals) > MOST_GOALS:
         return
     for number, goal in enumerate(goals):
-        yield from _one_goal(goal, f"goals[{number}]")
+        if isinstance(goal, dict) and (tools := named_tools(goal.get("description"))):
+            text = f"the goal names a tool: {', '.join(tools)}"
+            allowed = "say what is to be reached; how comes later"
+            yield Problem("invalid", f"goals[{number}].description", text, allowed)
     yield from _id_problems(goals)
-
-
-def _one_goal(goal: object, at: str) -> Iterable[Problem]:
-    found = Shape("plan")
-    if not isinstance(goal, dict):
-        found.wrong(at, goal, 'an object: {"id": "GOAL_1", "description": "…"}')
-        return found.problems
-    found.only(goal, GOAL_FIELDS, f"{at}.", why="a goal says what, not how")
-    for name in ("id", "description"):
-        found.text(goal, name, f"{at}.")
-    if "priority" in goal:
-        found.one_of(goal, "priority", PRIORITIES, f"{at}.")
-    if not _is_ids(goal.get("depends_on", [])):
-        found.wrong(f"{at}.depends_on", goal["depends_on"], "the id of a goal, or a list of ids")
-    if tools := named_tools(goal.get("description")):
-        text = f"the goal names a tool: {', '.join(tools)}"
-        found.add(f"{at}.description", text, "say what is to be reached; how comes later")
-    return found.problems
-
-
-def _is_ids(value: object) -> bool:
-    listed = value if isinstance(value, list) else [value]
-    return all(isinstance(one, str) and one.strip() for one in listed)
 
 
 def ids_of(goal: Json) -> list[str]:
@@ -184,76 +175,50 @@ def _in_cycles(needs: dict[str, list[str]]) -> list[str]:
 # what routes and retries need
 
 
-def _check_route(found: Shape, value: Json, facts: Strategy) -> None:
+def _route_problems(value: Json, facts: Strategy) -> Iterator[Problem]:
     route, depth = value.get("route_to"), value.get("depth")
-    if route == REFRESH and not value.get("refresh_context_request"):
-        found.add("refresh_context_request", "it is missing", 'what to gather: ["…"]')
-    if route == CLARIFY and not value.get("clarification_question"):
-        found.add("clarification_question", "it is missing", "the question that the user is asked")
-    if "depth" not in value:
-        return
-    found.one_of(value, "depth", DEPTHS, "")
-    if facts.mode == CHAT:
-        found.add("depth", "a chat changes no code", "leave it out, or start without --chat")
+    if route == REFRESH and value.get("refresh_context_request") == []:
+        allowed = _REFRESH["allowed"]
+        yield Problem("invalid", "refresh_context_request", "this is empty", allowed)
+    if "depth" in value and facts.mode == CHAT:
+        allowed = "leave it out, or start without --chat"
+        yield Problem("invalid", "depth", "a chat changes no code", allowed)
     elif route != EXECUTOR and depth in DEPTHS and depth != NONE:
-        found.add("depth", f"the route {route} has no depth", f"only {EXECUTOR} has one")
+        text = f"the route {route} has no depth"
+        yield Problem("invalid", "depth", text, f"only {EXECUTOR} has one")
 
 
-def _check_retry(found: Shape, value: Json, facts: Strategy) -> None:
+def _retry_problems(value: Json, facts: Strategy) -> Iterator[Problem]:
     again = facts.attempt > 1
     told = f"this is attempt {facts.attempt}"
     if "is_retry" in value and value["is_retry"] is not again:
-        found.add("is_retry", told, "true" if again else "false, or leave it out")
+        allowed = "true" if again else "false, or leave it out"
+        yield Problem("invalid", "is_retry", told, allowed)
     given = value.get("attempt", facts.attempt)
     if type(given) is not int or given != facts.attempt:
-        found.add("attempt", told, str(facts.attempt))
-    failure = value.get("previous_failure")
-    if failure is None and "previous_failure" not in value:
-        return
-    if not isinstance(failure, dict):
-        found.wrong("previous_failure", failure, 'an object: {"reason": "…", "instruction": "…"}')
-        return
-    if not again:
-        found.add("previous_failure", f"{told}: nothing has failed yet", "leave it out")
-    found.only(failure, FAILURE_FIELDS, "previous_failure.")
-    for name in ("reason", "instruction", "lesson_learned"):
-        found.text(failure, name, "previous_failure.", needed=False)
-    found.texts(failure, "failed_sources", "previous_failure.", needed=False)
+        yield Problem("invalid", "attempt", told, str(facts.attempt))
+    if "previous_failure" in value and not again:
+        text = f"{told}: nothing has failed yet"
+        yield Problem("invalid", "previous_failure", text, "leave it out")
 
 
-def _check_extension(found: Shape, value: Json, facts: Strategy) -> None:
+def _extension_problems(value: Json, facts: Strategy) -> Iterator[Problem]:
     extension, at = value.get("self_extension"), "self_extension"
-    if "plan_type" in value:
-        found.one_of(value, "plan_type", (SELF_EXTEND,), "")
     if value.get("plan_type") != SELF_EXTEND:
         if at in value:
-            found.add(at, "the plan is not one of self-extension", f'"plan_type": "{SELF_EXTEND}"')
+            text = "the plan is not one of self-extension"
+            yield Problem("invalid", at, text, f'"plan_type": "{SELF_EXTEND}"')
         return
     if "depth" in value:
-        found.add("depth", "nothing is planned here", "leave it out")
+        yield Problem("invalid", "depth", "nothing is planned here", "leave it out")
     if facts.mode == CHAT:
-        found.add("plan_type", "a chat makes no workflow", "start without --chat")
+        yield Problem("invalid", "plan_type", "a chat makes no workflow", "start without --chat")
     if value.get("route_to") in ROUTES and value["route_to"] != EXECUTOR:
-        found.add("route_to", "what is made has to be carried out", EXECUTOR)
-    if not isinstance(extension, dict):
-        form = f'an object: {{"action": "{CREATE_WORKFLOW}", "workflow_name": "…"}}'
-        found.wrong(at, extension, form, missing=at not in value)
-        return
-    _check_what_is_made(found, extension, f"{at}.")
-
-
-def _check_what_is_made(found: Shape, extension: Json, at: str) -> None:
-    found.only(extension, EXTENSION_FIELDS, at)
-    found.one_of(extension, "action", (CREATE_WORKFLOW, CREATE_TOOL), at)
-    named = {CREATE_WORKFLOW: "workflow_name", CREATE_TOOL: "tool_name"}
-    for action, name in named.items():
-        found.text(extension, name, at, needed=extension.get("action") == action)
-    if isinstance(extension.get("workflow_name"), str) and extension["workflow_name"].strip():
-        for problem, allowed in name_problems(extension["workflow_name"]):
-            found.add(f"{at}workflow_name", problem, allowed)
-    found.text(extension, "command", at, needed=extension.get("action") == CREATE_TOOL)
-    found.text(extension, "reason", at, needed=False)
-    found.texts(extension, "required_tools", at, needed=False)
+        yield Problem("invalid", "route_to", "what is made has to be carried out", EXECUTOR)
+    name = extension.get("workflow_name") if isinstance(extension, dict) else None
+    if isinstance(name, str) and name.strip():
+        for problem, allowed in name_problems(name):
+            yield Problem("invalid", f"{at}.workflow_name", problem, allowed)
 
 
 def _completed(value: Json, facts: Strategy) -> Json:

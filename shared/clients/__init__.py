@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         """
 
         # Tool → what the guard checks (a kind of shared/guard/tools.py), the field with the path or
-        # command, and what else `Tool` there has: `names`, `folder`, `why`, `patched`.
+        # command, and what else `Tool` there has.
         TOOLS: Mapping[str, tuple[str, str, Mapping[str, Any]]]
         # Event of its hooks → what the guard does then: a key of DEEDS in shared/guard/hook.py.
         EVENTS: Mapping[str, str]

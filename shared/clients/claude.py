@@ -30,7 +30,7 @@ TOOLS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     "NotebookRead": ("file", "notebook_path", {}),
     "Glob": ("folder", "path", {}),
     "LS": ("folder", "path", {}),
-    "Grep": ("search", "path", {"names": "glob"}),
+    "Grep": ("search", "path", {"names": "glob", "leaves_out": "beside"}),
     **dict.fromkeys(("AskUserQuestion", "EnterPlanMode", "ExitPlanMode"), ("ask", "", {})),
     **dict.fromkeys(("Agent", "Task"), ("agents", "", {})),
     **dict.fromkeys(("TodoWrite", "TaskCreate", "TaskUpdate"), ("todo", "", {})),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TOOLS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     "Read": ("file", "file_path", {}),
-    "Grep": ("search", "file_path", {}),
+    "Grep": ("search", "file_path", {"names": "glob"}),
     "Task": ("agents", "", {}),
     "Shell": ("shell", "command", {"folder": "working_directory"}),
     **dict.fromkeys(("Write", "Delete"), ("write", "file_path", {})),

@@ -19,7 +19,9 @@ TOOLS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     ),
     "read_file": ("file", "file_path", {}),
     **dict.fromkeys(("list_directory", "glob"), ("folder", "dir_path", {})),
-    "grep_search": ("search", "dir_path", {}),
+    "grep_search": (
+        "search", "dir_path", {"names": "include_pattern", "ignored": ("no_ignore", True)},
+    ),
     **dict.fromkeys(("ask_user", "enter_plan_mode", "exit_plan_mode"), ("ask", "", {})),
     **dict.fromkeys(("invoke_agent", "codebase_investigator", "cli_help"), ("agents", "", {})),
     "write_todos": ("todo", "", {}),

@@ -15,7 +15,7 @@ TOOLS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     **dict.fromkeys(("webfetch", "websearch", "codesearch", "lsp"), ("read", "", {})),
     "read": ("file", "filePath", {}),
     **dict.fromkeys(("list", "glob"), ("folder", "path", {})),
-    "grep": ("search", "path", {}),
+    "grep": ("search", "path", {"names": "include", "leaves_out": "alone"}),
     **dict.fromkeys(("question", "plan_enter", "plan_exit"), ("ask", "", {})),
     "task": ("agents", "", {}),
     "todowrite": ("todo", "", {}),

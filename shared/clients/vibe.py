@@ -16,7 +16,7 @@ TOOLS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     **dict.fromkeys(("web_search.web_search", "web_fetch.web_fetch"), ("read", "", {})),
     "file_system.read_file": ("file", "file_path", {}),
     "file_system.list_dir": ("folder", "path", {}),
-    "file_system.grep": ("search", "path", {}),
+    "file_system.grep": ("search", "path", {"ignored": ("use_default_ignore", False)}),
     "ask_user_question.ask_user_question": ("ask", "", {}),
     **dict.fromkeys(
         ("agents.spawn", "agents.list", "agents.wait", "agents.send_message", "agents.interrupt"),

@@ -6,6 +6,7 @@ never taken for a beginning.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -116,8 +117,8 @@ def tree_of(reader: Reader, commit: str) -> str:
 
 
 def empty_tree(repo: Repository) -> str:
-    """Return the id of the tree without files."""
-    return repo.git.text("hash-object", "-t", "tree", "--stdin")
+    """Return the id of the tree without files, which git knows without having stored it."""
+    return hashlib.new(repo.object_format, b"tree 0\0").hexdigest()
 
 
 def list_commits(repo: Repository, start: str, end: str, most: int) -> list[str]:

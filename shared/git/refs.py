@@ -84,9 +84,7 @@ def commit_at(repo: Repository, ref: str) -> str:
 
 def drop(repo: Repository, ref: str) -> None:
     """Remove a ref of ours, if it is there."""
-    at = commit_at(repo, ref)
-    if at:
-        repo.git.run("update-ref", "--no-deref", "-d", ref, at)
+    repo.git.run("update-ref", "--no-deref", "-d", ref)
 
 
 def listed_refs(repo: Repository, *prefixes: str) -> dict[str, str]:

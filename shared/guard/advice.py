@@ -11,17 +11,24 @@ import re
 
 from shared.commands import COMMANDS
 from shared.guard import writing
-from shared.guard.changed_files import changed_files, git_verb, taken_back, unwrapped
+from shared.guard.changed_files import (
+    changed_files,
+    git_verb,
+    git_writes,
+    taken_back,
+    unwrapped,
+)
 from shared.guard.denial import INSTALL, PLAN, Denied
+from shared.guard.lexer import MAX_CHARS, read_roughly
 from shared.guard.own import is_ours
-from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
 from shared.guard.targets import inside
+from shared.guard.words import UNKNOWN
 from shared.resources import quote
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from shared.guard.scan import Found
     from shared.guard.targets import View
+    from shared.guard.words import Command
 
 _ELSE = f"write below /tmp, or {PLAN}"
 _LOOK = "To look: git log, git diff"
@@ -53,38 +60,38 @@ def check_text(text: str, view: View) -> None:
 
 
 def _check_text(text: str, view: View) -> None:
-    if _LAUNCHER in text[MOST_CHARS:]:
+    if _LAUNCHER in text[MAX_CHARS:]:
         raise Denied("a planner command comes after very much else", _ALONE)
     variables = {"HOME": os.environ.get("HOME", UNKNOWN), "PWD": view.folder or UNKNOWN}
-    temporary = _MADE.search(text[:MOST_CHARS]) is not None
-    commands = [*commands_in(text, variables)]
+    temporary = _MADE.search(text[:MAX_CHARS]) is not None
+    commands = read_roughly(text, variables)
     tries = taken_back(commands, view)
     for at, found in enumerate(commands):
         if at in tries:
-            view.settings.check(found.words)
-            _check_ours(found.words)
+            view.settings.check(found.called)
+            _check_ours(found.called)
             continue
-        for target in found.targets:
+        for target in found.written:
             if view.lasts(target):
                 reason = f"`> {_shortened(target)}` writes a file of the user"
                 raise Denied(reason, f"leave the redirection out and read the output, {_ELSE}")
         if _makes_for(commands[at + 1] if at + 1 < len(commands) else None, found):
-            view.settings.check(found.words)
-        elif found.words:
+            view.settings.check(found.called)
+        elif found.called:
             _check(found, view, temporary=temporary)
 
 
-def _makes_for(following: Found | None, found: Found) -> bool:
+def _makes_for(following: Command | None, found: Command) -> bool:
     """Return whether a command makes the folder that the next one enters, as builds do."""
-    if following is None or found.words[:1] != ["mkdir"] or following.words[:1] != ["cd"]:
+    if following is None or found.called[:1] != ["mkdir"] or following.called[:1] != ["cd"]:
         return False
-    return [word for word in found.words[1:] if not word.startswith("-")] == following.words[1:]
+    return [word for word in found.called[1:] if not word.startswith("-")] == following.called[1:]
 
 
-def _check(found: Found, view: View, *, temporary: bool) -> None:
-    view.settings.check(found.words)
-    _check_ours(found.words)
-    words, fed = unwrapped(found.words)
+def _check(found: Command, view: View, *, temporary: bool) -> None:
+    view.settings.check(found.called)
+    _check_ours(found.called)
+    words, fed = unwrapped(found.called)
     if not words:
         return
     name, *rest = words
@@ -112,8 +119,8 @@ def _check_ours(words: list[str]) -> None:
                 f"it works from any folder: {' '.join(map(quote, words[at:]))}",
             )
         if " " in word:
-            for found in commands_in(word, {}):
-                _check_ours(found.words)
+            for found in read_roughly(word, {}):
+                _check_ours(found.called)
 
 
 def _check_files(name: str, rest: list[str], view: View, *, fed: bool, temporary: bool) -> None:
@@ -155,7 +162,7 @@ def _check_git(rest: list[str], view: View) -> None:
     for named in folders:
         known = folder is not None and UNKNOWN not in named
         folder = os.path.normpath(os.path.join(folder or "", named)) if known else None
-    if folder is None or not inside(folder, view.repository) or not _writes(verb, words):
+    if folder is None or not inside(folder, view.repository) or not git_writes(verb, words):
         return
     if verb == "init" and words and not view.lasts(words[-1]):
         return
@@ -166,25 +173,6 @@ def _check_git(rest: list[str], view: View) -> None:
     if back:
         how = f"end the same command with `git {verb} {back}`" + ("" if ours else f", or {PLAN}")
     raise Denied(f"`git {verb}` writes into the repository", how)
-
-
-def _writes(verb: str, words: list[str]) -> bool:
-    if verb in writing.GIT_WRITES:
-        return not {"-n", "--dry-run"} & {*words} or verb == "commit"
-    if verb in writing.GIT_WRITES_BUT:
-        return not writing.GIT_WRITES_BUT[verb] & {*words}
-    if writing.GIT_WRITES_WITH.get(verb, frozenset()) & {*words}:
-        return True
-    if verb in writing.GIT_MAKES:
-        return bool(words) and not any(word.startswith("-") for word in words)
-    return verb == "config" and _sets(words)
-
-
-def _sets(words: list[str]) -> bool:
-    """Return whether `git config WORDS` is `git config KEY VALUE`."""
-    reads = any(word.startswith(("--get", "-l", "--list", "-f", "--file")) for word in words)
-    operands = [word for word in words if not word.startswith("-")]
-    return not reads and len(operands) > 1 and operands[0] not in ("get", "list")
 
 
 def _shortened(text: str) -> str:

@@ -90,7 +90,7 @@ class Call:
         elif self.tool.kind == tools.FOLDER:
             reading.check_listing(path or self.cwd, self.cwd)
         else:
-            changed = reading.searching(self.input, path, self.cwd, self.tool.names)
+            changed = reading.searching(self.tool, self.input, path, self.cwd)
             if changed is not None:
                 return form_of(self.host).change(changed, "")
         return {}

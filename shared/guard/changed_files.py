@@ -10,17 +10,16 @@ import os
 import re
 
 from shared.guard import writing
-from shared.guard.scan import UNKNOWN
+from shared.guard.words import UNKNOWN, is_assignment
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shared.guard.scan import Found
     from shared.guard.targets import View
+    from shared.guard.words import Command
 
 _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?")
-_ASSIGNMENT = re.compile(r"\w+=")
 _WRAPPERS = frozenset({
     "sudo", "doas", "env", "nice", "ionice", "nohup", "command", "builtin", "exec", "timeout",
     "stdbuf", "setsid", "xargs",
@@ -63,11 +62,24 @@ def git_verb(rest: list[str]) -> tuple[str, list[str], list[str]]:
     return verb, words, folders
 
 
-def taken_back(commands: list[Found], view: View) -> set[int]:
+def git_writes(verb: str, words: list[str]) -> bool:
+    """Return whether `git VERB WORDS` clearly writes into its repository."""
+    if verb in writing.GIT_WRITES:
+        return not {"-n", "--dry-run"} & {*words} or verb == "commit"
+    if verb in writing.GIT_WRITES_BUT:
+        return not writing.GIT_WRITES_BUT[verb] & {*words}
+    if writing.GIT_WRITES_WITH.get(verb, frozenset()) & {*words}:
+        return True
+    if verb in writing.GIT_MAKES:
+        return bool(words) and not any(word.startswith("-") for word in words)
+    return verb == "config" and _sets(words)
+
+
+def taken_back(commands: list[Command], view: View) -> set[int]:
     """Return the numbers of the commands whose changes the text takes back, and of what does so."""
     if len(commands) == 1:
         return set()
-    split = [unwrapped(found.words)[0] or [""] for found in commands]
+    split = [unwrapped(found.called)[0] or [""] for found in commands]
     return _tries_of_git(split) | _tries_of_files(commands, split, view)
 
 
@@ -83,7 +95,7 @@ def _tries_of_git(split: list[list[str]]) -> set[int]:
     return found
 
 
-def _tries_of_files(commands: list[Found], split: list[list[str]], view: View) -> set[int]:
+def _tries_of_files(commands: list[Command], split: list[list[str]], view: View) -> set[int]:
     """Return the numbers of commands that write files, and of those that restore or remove them."""
     written: list[set[str]] = []
     made, back, undoing, folder = set[str](), set[str](), set[int](), view.folder
@@ -93,7 +105,7 @@ def _tries_of_files(commands: list[Found], split: list[list[str]], view: View) -
             back |= restored
             undoing.add(number)
         changed = changed_files(os.path.basename(words[0]), words[1:]) or []
-        paths = {view.full(path) for path in (*found.targets, *changed) if view.lasts(path)}
+        paths = {view.full(path) for path in (*found.written, *changed) if view.lasts(path)}
         written.append(set() if restored else paths)
         made |= written[-1] if os.path.basename(words[0]) not in _REMOVES else set()
         back -= written[-1]
@@ -125,7 +137,7 @@ def _restored(words: list[str], made: set[str], view: View) -> set[str]:
 
 
 def _belongs_to_wrapper(word: str) -> bool:
-    return word.startswith(("-", "{")) or bool(_DURATION.fullmatch(word) or _ASSIGNMENT.match(word))
+    return word.startswith(("-", "{")) or bool(_DURATION.fullmatch(word)) or is_assignment(word)
 
 
 def _operands(name: str, rest: list[str]) -> Iterator[str]:
@@ -147,3 +159,10 @@ def _edited_in_place(rest: list[str]) -> list[str]:
     scripted = any(re.match(r"-[nErsuzi]*[ef]|--expression|--file", word) for word in rest)
     operands = [word for word in rest if not word.startswith("-")]
     return operands if scripted else operands[1:]
+
+
+def _sets(words: list[str]) -> bool:
+    """Return whether `git config WORDS` is `git config KEY VALUE`."""
+    reads = any(word.startswith(("--get", "-l", "--list", "-f", "--file")) for word in words)
+    operands = [word for word in words if not word.startswith("-")]
+    return not reads and len(operands) > 1 and operands[0] not in ("get", "list")

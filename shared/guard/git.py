@@ -57,10 +57,19 @@ def check_git(words: list[Word], scene: Scene) -> None:
         return
     name, rest = _subcommand(words)
     if not name:
-        shown = words[0].value if words else "alone"
-        reason = f"`git {shown}` is not on the guard's list of git commands that only read"
-        raise Denied(reason, _INSTEAD)
+        raise Denied(_why(words), _INSTEAD)
     match_options(f"git {name}", rest, GIT[name], scene.at(folder, fed=scene.fed))
+
+
+def _why(words: list[Word]) -> str:
+    """Return why a git command is denied that the table does not have."""
+    # Not at the top: what passes needs no list of what writes.
+    from shared.guard.changed_files import git_writes
+
+    verb, *rest = [word.value for word in words] or ["alone"]
+    if git_writes(verb, rest):
+        return f"`git {verb}` writes into the repository"
+    return f"`git {verb}` is not on the guard's list of git commands that only read"
 
 
 def harden_git(words: list[Word], folder: str, environment: Mapping[str, str]) -> list[Word]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from shared.guard.secrets import excluded, holds_password
+from shared.guard.scene import Scene
+from shared.guard.secrets import excluded, expand, holds_password
 from shared.guard.words import literal
 from shared.known_secrets import scan, secret_files
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from shared.guard.words import Command, Word
 
 _GREP = ("grep", "egrep", "fgrep")
-# Without these options Java writes a file with figures about itself.
 _MAX_FOLDERS = 2_000
+# With one of these first, where it is no other option's value, only names are printed.
+_READ_NONE = ("--files", "--type-list", "--version", "-V", "--help")
+# Without these options Java writes a file with figures about itself.
 _ADDED = {"java": "-XX:-UsePerfData", "javac": "-J-XX:-UsePerfData"}
 
 
@@ -38,6 +41,18 @@ def harden_text(commands: list[Command], folder: str, environment: Mapping[str, 
     return " ".join(texts)
 
 
+def why_not_as_given(commands: list[Command], folder: str) -> str:
+    """Return why allowed commands may not run without what `harden` adds, "" if they may."""
+    for one, where in _each(commands, folder):
+        name = one.words[0].value
+        if name == "git":
+            return "git would start programs that the repository's configuration names"
+        first = next((word.value for word in one.words[1:]), "")
+        if _searched(one, where) and first not in _READ_NONE:
+            return f"`{name}` would read all files of a folder, those with secrets too"
+    return ""
+
+
 def left_out(commands: list[Command], folder: str, environment: Mapping[str, str]) -> list[str]:
     """Return files that the safer form of these commands leaves out, as their names are secret."""
     found = list[str]()
@@ -46,10 +61,9 @@ def left_out(commands: list[Command], folder: str, environment: Mapping[str, str
             from shared.guard.git import tracked_secrets
 
             found += tracked_secrets(one.words, where, environment)
-        elif one.words[0].value in (*_GREP, "rg", "diff"):
-            for below in _searched(one, where):
-                walked = scan(os.path.join(where, below), most=_MAX_FOLDERS)
-                found += [os.path.normpath(os.path.join(below, f)) for f in secret_files(walked)]
+        for below in _searched(one, where):
+            walked = scan(os.path.join(where, below), most=_MAX_FOLDERS)
+            found += [os.path.normpath(os.path.join(below, f)) for f in secret_files(walked)]
     return list(dict.fromkeys(found))
 
 
@@ -91,9 +105,11 @@ def _leaving_out(words: list[Word], folder: str) -> list[str]:
 
 
 def _searched(command: Command, folder: str) -> list[str]:
-    """Return the folders of which a command that can search folders reads all files."""
-    words = command.words
-    if words[0].value in _GREP and not any(map(_is_recursive, words)):
+    """Return the folders of which a command reads all files."""
+    name, words = command.words[0].value, command.words
+    if name in _GREP and not any(map(_is_recursive, words)):
+        return []
+    if name not in (*_GREP, "rg", "diff"):
         return []
     named = _existing_operands(words, folder, os.path.isdir)
     here = command.joiner != "|" and not _existing_operands(words, folder, os.path.isfile)
@@ -107,6 +123,7 @@ def _is_recursive(word: Word) -> bool:
 
 
 def _existing_operands(words: list[Word], folder: str, test: Callable[[str], bool]) -> list[str]:
-    """Return which of a command's words name something in a folder that passes a test."""
-    named = [word.value[: word.globs[0]] + "." if word.globs else word.value for word in words[1:]]
-    return [name for name in named if test(os.path.join(folder, name))]
+    """Return what a command's words name in a folder that passes a test, patterns expanded."""
+    scene = Scene(folder)
+    named = (path for word in words[1:] for path in expand(word, scene))
+    return [path for path in named if test(os.path.join(folder, path))]

@@ -1,42 +1,27 @@
-"""Parses the part of shell syntax that all shells read alike; denies a command with any other.
+"""Reads shell text into its simple commands: exactly, or roughly where it is more than those.
 
-No parser copies every shell exactly, so this one accepts only what bash, dash and zsh read alike:
+No parser copies every shell exactly, so `read` accepts only what bash, dash and zsh read alike:
 simple commands joined by `|`, `&&`, `||`, `;` or a new line, words of plain and quoted text, three
-variables, input from files, and output to /dev/null.
+variables, input from files, and output to /dev/null. `read_roughly` goes on where `read` denies:
+as bash does through compound commands, substitutions, heredocs and comments where that is cheap,
+and past what is odd. What has to be certain is decided by the first alone.
 """
 
 from __future__ import annotations
 
 from shared.guard.denial import Denied
-from shared.guard.words import Command, Redirect, Word
+from shared.guard.word_reader import ENDS, EndedError, WordReader
+from shared.guard.words import UNKNOWN, Command, Redirect, Word
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_CHARS = 4_000
-VARIABLES = ("HOME", "PWD", "USER")
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NAME = frozenset(_LETTERS + "0123456789_")
-_PLAIN = frozenset(_LETTERS + "0123456789_-./,:+@%^]")
-_GLOB = frozenset("*?[")
-_IN_BRACKET = frozenset(_LETTERS + "0123456789_-.,")
-_ENDS = frozenset(" \n;|&")
-_BEFORE_TILDE = frozenset(_LETTERS + "0123456789_^@}")
-_IN_REFLOG = frozenset(_LETTERS + "0123456789-")
-_REASONS = {
-    "`": "a backquote runs a command inside the command",
-    **dict.fromkeys("()", "parentheses open a subshell, a function or a pattern"),
-    **dict.fromkeys("{}", "the shell would expand or group what is in braces"),
-    "<": "only `< FILE` after a space is accepted, not a heredoc, `<<<`, `<>` or `<(…)`",
-    ">": "output may be redirected only to /dev/null, written `>/dev/null` after a space",
-    "#": "`#` starts a comment, which can hide what follows",
-    "!": "`!` may recall an earlier command or negate a command",
-    "~": "`~` is accepted only as `~/…` at the beginning of a word",
-    "=": "some shells read a word that begins with `=` as a command's path",
-}
-_QUOTE = "put the text into single quotes"
+# The longer ones first.
+_REDIRECTS = ("<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">", "&>>", "&>")
+_PLAIN = ("<", ">", "1>", "2>")
+_JOINERS = ("&&", "||", "|", ";", "\n", "&")
 _SPLIT = "send each command alone, in its plain form; write texts with your file tool"
 
 
@@ -44,213 +29,130 @@ def read(text: str, variables: Mapping[str, str]) -> list[Command]:
     """Parse a shell command line into its simple commands, in order; Denied if it can't be."""
     if len(text) > MAX_CHARS:
         raise Denied(f"the command has more than {MAX_CHARS} characters", _SPLIT)
-    reader, commands = _Reader(text.strip(" \n"), variables), list[Command]()
-    joiner: str | None = ""
-    while joiner is not None:
-        commands.append(reader.command(joiner))
-        joiner = reader.joiner()
-    return commands
+    reader = _Reader(text, variables, exact=True)
+    reader.commands("")
+    return reader.found
 
 
-class _Reader:
-    __slots__ = ("at", "text", "variables")
+def read_roughly(text: str, variables: Mapping[str, str]) -> list[Command]:
+    """Return the simple commands of any shell text in order, those in substitutions first.
 
-    def __init__(self, text: str, variables: Mapping[str, str]) -> None:
-        self.text, self.variables, self.at = text, variables, 0
+    Only its first 4,000 characters are read, and only up to what cannot be read. What only the
+    shell knows of a word is UNKNOWN there.
+    """
+    reader = _Reader(text[:MAX_CHARS].replace(UNKNOWN, " "), variables, exact=False)
+    try:
+        reader.commands("")
+    except EndedError:
+        return reader.found
+    return reader.found
 
-    def peek(self, ahead: int = 0) -> str:
-        at = self.at + ahead
-        return self.text[at] if at < len(self.text) else ""
 
-    def skip(self, characters: str) -> None:
-        while self.peek() and self.peek() in characters:
-            self.at += 1
+class _Reader(WordReader):
+    __slots__ = ()
 
-    def command(self, joiner: str) -> Command:
-        begin = end = self.at
-        words, redirects = list[Word](), list[Redirect]()
-        while self.peek() and self.peek() not in "\n;|&":
-            if self.text.startswith(("<", ">", "1>", "2>"), self.at):
-                if not words:
-                    raise Denied("a redirection comes first", "write it after the command")
-                redirects.append(self.redirect())
+    def commands(self, closer: str) -> None:
+        """Read commands up to the character that ends them, or the end of the text."""
+        outer, self.closer = self.closer, closer
+        joiner: str | None = ""
+        while joiner is not None:
+            self.command(joiner)
+            joiner = self.joiner()
+        self.closer = outer
+
+    def command(self, joiner: str) -> None:
+        """Read one simple command, up to the character that ends it."""
+        self.skip_blanks()
+        begin, found = self.at, Command(joiner, [], [])
+        while not self.ends():
+            char = self.peek()
+            if char in "()":
+                # A subshell, arithmetic, the sign of a function, or the end of a `case` pattern.
+                self.doubt_of(char)
+                self.parenthesis() if char == "(" else self.skip(1)
+                found.words = []
+            elif char == "#":
+                self.doubt_of(char)
+                self.skip_to("\n")
+            elif operator := self.operator():
+                self.redirect(operator, found)
             else:
-                words.append(self.word())
-            end = self.at
-            self.skip(" ")
-        if not words:
-            raise Denied("a command is missing before or after `|`, `&&`, `||` or `;`", _SPLIT)
-        return Command(joiner, words, redirects, self.text[begin:end])
+                found.words.append(self.word())
+            found.text = self.text[begin : self.at]
+            self.skip_blanks()
+        if not found.words:
+            self.doubt("a command is missing before or after `|`, `&&`, `||` or `;`", _SPLIT)
+        if self.exact or found.called or found.written:
+            self.found.append(found)
+
+    def ends(self) -> bool:
+        """Return whether a simple command ends here."""
+        char = self.peek()
+        return char in ("", self.closer) or (char in ";|&\n" and not self.starts("&>"))
 
     def joiner(self) -> str | None:
-        """Return the shell operator at the reader's position and move past it; None at the end."""
-        if not self.peek():
+        """Move past the operator after a command and return it; None after the last command."""
+        found = next((one for one in _JOINERS if self.starts(one)), None)
+        if found is None:
             return None
-        found = next((j for j in ("&&", "||", "|", ";", "\n", "&>") if self.starts(j)), "&")
-        if found == "&>":
-            raise Denied("shells differ on the meaning of `&>`", "write `>/dev/null 2>&1`")
+        self.skip(len(found) if found != "\n" else 0)
         if found == "&":
-            raise Denied("`&` leaves a command running in the background", _SPLIT)
-        self.at += len(found)
-        if self.peek() == "&":
-            raise Denied(f"`{found}&` is not accepted", "write `2>&1 |` instead of `|&`")
-        self.skip(" \n")
+            self.doubt("`&` leaves a command running in the background", _SPLIT)
+        elif self.peek() == "&":
+            self.doubt(f"`{found}&` is not accepted", "write `2>&1 |` instead of `|&`")
+        self.skip_blanks()
+        while self.peek() == "\n":
+            self.skip(1)
+            self.skip_heredocs()
+            self.skip_blanks()
         if found not in ";\n":
             return found
         return ";" if self.peek() else None
 
-    def starts(self, text: str) -> bool:
-        return self.text.startswith(text, self.at)
+    def operator(self) -> str:
+        """Return the operator by which a redirection begins here, "" where none does."""
+        at = self.at
+        while self.text[at : at + 1].isdecimal():
+            at += 1
+        if self.starts("{"):  # bash gives the variable named there a number
+            name, closed, _ = self.text[at + 1 :].partition("}")
+            at += len(name) + 2 if closed and name.isidentifier() else 0
+        if not self.text.startswith(_REDIRECTS, at):
+            return ""
+        return next(one for one in _REDIRECTS if self.text.startswith(one, at))
 
-    def redirect(self) -> Redirect:
+    def redirect(self, form: str, found: Command) -> None:
+        """Read a redirection by this operator with its file, or a `<(…)`."""
+        if not found.words:
+            self.doubt("a redirection comes first", "write it after the command")
         if self.starts("2>&1"):
-            self.at += 4
-            if self.peek() and self.peek() not in _ENDS:
-                raise Denied(_reason(self.peek()), _QUOTE)
-            return Redirect("2>&1", None)
-        form = next((f for f in ("1>", "2>", ">") if self.starts(f)), "<")
-        self.at += len(form)
-        if self.peek() and self.peek() in "<>&|!(":
-            raise Denied(_REASONS[form[-1]], "write `2>&1`, `>/dev/null` or `2>/dev/null`")
-        self.skip(" ")
+            after = self.peek(4)
+            if not after or after in ENDS:
+                found.redirects.append(Redirect(self.skip(4), None))
+                return
+            self.doubt_of(after)
+        whole = self.skip(self.text.index(form, self.at) + len(form) - self.at)
+        if whole not in _PLAIN or (self.peek() and self.peek() in "<>&|!("):
+            self.doubt_of(form[0], "write `2>&1`, `>/dev/null` or `2>/dev/null`")
+        if form in ("<", ">") and self.starts("("):
+            found.words.append(Word(self.nested(1, ")")))
+            return
+        self.skip_blanks()
         target = self.word()
-        if form != "<" and (target.value != "/dev/null" or target.raw != target.value):
-            raise Denied(_REASONS[">"], "leave the redirection out and read the output")
-        return Redirect(form.replace("1", ""), target)
+        if form[0] != "<" and (target.value != "/dev/null" or target.raw != target.value):
+            self.doubt_of(">", "leave the redirection out and read the output")
+        if form in ("<<", "<<-"):
+            self.heredocs.append((target.value, form == "<<-"))
+        elif form != ">&" or not (target.value.isdecimal() or target.value == "-"):
+            found.redirects.append(Redirect("2>" if whole == "2>" else form, target))
 
-    def word(self) -> Word:
-        begin, value, globs = self.at, "", list[int]()
-        if self.peek() == "=" and self.peek(1) not in ("", " "):
-            raise Denied(_REASONS["="], _QUOTE)
-        while (char := self.peek()) and char not in _ENDS:
-            if char in _GLOB:
-                globs.append(len(value))
-                value += self.bracket(begin) if char == "[" else char
-                self.at += len(value) - globs[-1]
-            else:
-                value += self.part(begin)
-        if self.at == begin:
-            raise Denied("the file is missing after a redirection", "name the file, as in `< FILE`")
-        return Word(value, tuple(globs), self.text[begin : self.at])
-
-    def bracket(self, begin: int) -> str:
-        """Return the pattern such as `[a-z]` that begins here, or the word `[`."""
-        if self.at == begin and self.peek(1) in ("", *_ENDS):
-            return "["
-        inside, closed, _ = self.text[self.at + 1 :].partition("]")
-        any_of = inside.removeprefix("^")
-        if not closed or not any_of or not {*any_of} <= _IN_BRACKET:
-            raise Denied("shells differ on where this `[` ends", f"write [a-z] or {_QUOTE}")
-        return f"[{inside}]"
-
-    def part(self, begin: int) -> str:
-        """Return the next quoted or plain part of a shell word, as the command will receive it."""
-        char = self.peek()
-        if char in _PLAIN:
-            return self.run(_PLAIN)
-        if char in _PARTS:
-            return _PARTS[char](self)
-        if char == "~":
-            return self.tilde(begin)
-        alone = char in "!=" and self.at == begin and self.peek(1) in ("", " ")
-        if alone or (char in "=#" and self.at > begin):
-            self.at += 1
-            return char
-        raise Denied(_reason(char), _QUOTE)
-
-    def run(self, characters: frozenset[str]) -> str:
-        begin = self.at
-        while self.at < len(self.text) and self.text[self.at] in characters:
-            self.at += 1
-        return self.text[begin : self.at]
-
-    def single(self) -> str:
-        end = self.text.find("'", self.at + 1)
-        inside = self.text[self.at + 1 : end]
-        if end < 0:
-            raise Denied("a single quote is not closed", "add the closing quote")
-        if self.text[end + 1 : end + 2] == "'":
-            raise Denied("shells join two quoted texts differently", "use one pair of quotes")
-        self.at = end + 1
-        return _printable(inside)
-
-    def double(self) -> str:
-        value, self.at = "", self.at + 1
-        while (char := self.peek()) != '"':
-            if char in ("", "`"):
-                raise Denied(_reason(char) if char else "a double quote is not closed", _QUOTE)
-            if char == "$":
-                value += self.variable(quoted=True)
-            elif char == "\\" and self.peek(1) in ("$", '"', "\\", "`"):
-                value += self.peek(1)
-                self.at += 2
-            else:
-                value += _printable(char)
-                self.at += 1
-        self.at += 1
-        return value
-
-    def escape(self) -> str:
-        char = self.peek(1)
-        if not " " <= char <= "~":
-            raise Denied("a backslash is before a newline or a non-ASCII character", _QUOTE)
-        self.at += 2
-        return char
-
-    def variable(self, *, quoted: bool = False) -> str:
-        """Return the value of $HOME, $PWD or $USER in a command line, or a `$` that ends a word."""
-        self.at += 1
-        if self.peek() in ('"', " ", "|") if quoted else self.peek() in ("", " "):
-            return "$"
-        name = self.run(_NAME)
-        value = self.variables.get(name, "") if name in VARIABLES else ""
-        if not value or not (self.peek() in ("", "/", '"') or self.peek() in _ENDS):
-            how = "write the value itself; put text with a dollar sign into single quotes"
-            raise Denied("only $HOME, $PWD and $USER are expanded, before `/` or a word's end", how)
-        if not quoted and not _PLAIN.issuperset(value):
-            raise Denied(f"the value of ${name} has special characters", f'write "${name}"')
-        return _printable(value)
-
-    def tilde(self, begin: int) -> str:
-        if self.at > begin:
-            if self.text[self.at - 1] not in _BEFORE_TILDE:
-                raise Denied(_REASONS["~"], _QUOTE)
-            self.at += 1
-            return "~"
-        home = self.variables.get("HOME", "")
-        if not home or (self.peek(1) not in ("", "/") and self.peek(1) not in _ENDS):
-            raise Denied(_REASONS["~"], "write the absolute path")
-        self.at += 1
-        return _printable(home)
-
-    def reflog(self) -> str:
-        """Read braces that no shell expands: `{}`, or `{1}` as in git's `HEAD@{1}`; return them."""
-        if self.starts("{}"):
-            self.at += 2
-            return "{}"
-        end = self.text.find("}", self.at)
-        inside = self.text[self.at + 1 : end]
-        if end < 0 or not inside or self.text[self.at - 1] != "@" or not {*inside} <= _IN_REFLOG:
-            raise Denied(_REASONS["{"], _QUOTE)
-        self.at = end + 1
-        return "{" + inside + "}"
-
-
-_PARTS = {
-    "'": _Reader.single,
-    '"': _Reader.double,
-    "\\": _Reader.escape,
-    "$": _Reader.variable,
-    "{": _Reader.reflog,
-}
-
-
-def _printable(text: str) -> str:
-    """Return `text` unchanged; Denied if it has a newline, a control or an invisible character."""
-    if not text.isprintable():
-        raise Denied("quoted text contains a newline, a control or an invisible character", _QUOTE)
-    return text
-
-
-def _reason(char: str) -> str:
-    return _REASONS.get(char) or f"the character {char!a} is not accepted outside quotes"
+    def skip_heredocs(self) -> None:
+        """Move past the lines of the heredocs that the line before has begun."""
+        for delimiter, tabbed in self.heredocs:
+            line = None
+            while line != delimiter and self.at < len(self.text):
+                end = self.text.find("\n", self.at)
+                end = len(self.text) if end < 0 else end
+                line = self.text[self.at : end].lstrip("\t" if tabbed else "")
+                self.at = end + 1
+        self.heredocs.clear()

@@ -9,16 +9,15 @@ import os
 
 from shared.guard.denial import Denied
 from shared.guard.lexer import read
-from shared.guard.words import Command, pipelines
+from shared.guard.words import LEADING, Command, pipelines
 from shared.paths import readings
 from shared.resources import PROGRAM, installed_path
 
 # Words that begin a compound command in some shell. What follows them is not a simple command.
-_KEYWORDS = frozenset({
-    "if", "then", "elif", "else", "fi", "for", "foreach", "while", "until", "repeat", "do", "done",
-    "case", "esac", "select", "function", "end", "time", "coproc", "always", "nocorrect", "noglob",
-    "-", "!", "{", "}", "[[", "]]",
-})  # fmt: skip
+_KEYWORDS = LEADING | {
+    "for", "foreach", "repeat", "case", "select", "function", "end", "always", "nocorrect",
+    "noglob", "-", "[[", "]]",
+}  # fmt: skip
 
 
 def understand(command: str, cwd: str) -> list[Command]:

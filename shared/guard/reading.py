@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import os
 
+from shared.guard.denial import Denied
 from shared.guard.scene import Scene
-from shared.guard.secrets import check_look, check_pattern, check_read, check_tree, excluded
+from shared.guard.secrets import (
+    check_look,
+    check_narrow,
+    check_pattern,
+    check_read,
+    check_tree,
+    excluded,
+)
+from shared.guard.tools import ALONE, BESIDE
 from shared.paths import written_forms
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from shared.guard.tools import Tool
 
 
 def check_reading(path: str, cwd: str) -> None:
@@ -36,16 +47,24 @@ def check_listing(path: str, cwd: str) -> None:
         check_look(form, Scene(cwd))
 
 
-def searching(given: Mapping[str, Any], path: str, cwd: str, field: str) -> dict[str, Any] | None:
-    """Return the input with which a search leaves out secrets, None if it stays; or raise Denied.
-
-    `field` holds the patterns of file names that the search is limited to, if the tool has any.
-    """
+def searching(tool: Tool, given: Mapping[str, Any], path: str, cwd: str) -> dict[str, Any] | None:
+    """Return the input with which a search leaves out secrets, None to keep it; raises Denied."""
     for form in written_forms(path or cwd):
         check_tree(form, Scene(cwd))
-    if not field:
+    name, value = tool.ignored
+    # A client may take a text such as "false" for what it means.
+    if name and given.get(name) not in (None, not value):
+        text = f"with {name} {str(value).lower()} it reads what git ignores, which may hold secrets"
+        raise Denied(text, "search without it, or by grep or rg in the shell")
+    if not tool.names:
         return None
-    wanted = str(given.get(field) or "")
-    check_pattern("" if wanted.startswith("!") else wanted)
+    wanted = str(given.get(tool.names) or "")
+    if tool.leaves_out == BESIDE:
+        check_pattern("" if wanted.startswith("!") else wanted)
+    elif wanted:
+        check_narrow(wanted)
+        return None
+    elif tool.leaves_out != ALONE:
+        return None
     # The last pattern decides, and one in braces is not taken apart at commas.
-    return {**given, field: f"{wanted} !{{{','.join(sorted(excluded()))}}}".strip()}
+    return {**given, tool.names: f"{wanted} !{{{','.join(sorted(excluded()))}}}".strip()}

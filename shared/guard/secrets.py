@@ -42,6 +42,8 @@ _EXAMPLES = (
 _GIT_SETTINGS = frozenset(("config", "config.worktree", ".gitconfig", "gitconfig", ".gitmodules"))
 _MAX_SETTINGS = 65_536
 _MAX_PATH = 4_096
+# A pattern of file names that is longer, or stands for more, counts as one that matches any.
+_MAX_NARROW, _MAX_ALTERNATIVES = 100, 50
 
 _INSTEAD = "ask the user for what you need to know, but never for the secret itself"
 _NARROWER = "name the folder of the project that you mean"
@@ -116,6 +118,35 @@ def check_pattern(pattern: str) -> None:
             raise Denied(f"the pattern {pattern} matches files that hold secrets", _INSTEAD)
 
 
+def check_narrow(pattern: str) -> None:
+    """Deny a pattern of file names that can match a secret's, where no other can leave that out."""
+    for one in _alternatives(pattern) or ["*"]:
+        check_pattern(one)
+        last = folded(one).rpartition("/")[2] or "*"
+        shape = Pattern(last, range(len(last)))
+        short = shape.shortest()
+        ended = (f"{one}{end}" for end in ENDINGS for one in ("a", short, short[: -len(end)]))
+        if any(map(shape.matches, (*NAMES, *BEGINNINGS, *ended))):
+            how = "search without such a pattern, or by grep or rg in the shell"
+            raise Denied(f"the pattern {pattern[:80]} matches files that hold secrets, too", how)
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Return the patterns that one with braces stands for; none if they are too many or unclear."""
+    if len(pattern) > _MAX_NARROW or set(pattern) & {"\\", "!"}:
+        return []
+    found = [pattern]
+    while any("{" in one for one in found):
+        before = next(one for one in found if "{" in one)
+        begin, _, rest = before.rpartition("{")
+        inside, closed, end = rest.partition("}")
+        found.remove(before)
+        found += [f"{begin}{one}{end}" for one in inside.split(",")]
+        if not closed or len(found) > _MAX_ALTERNATIVES:
+            return []
+    return found
+
+
 def expand(word: Word, scene: Scene) -> Iterator[str]:
     """Yield every path to which a shell could expand the pattern `word`, maybe also others."""
     begin, found = 0, [""]
@@ -160,6 +191,10 @@ class Pattern:
             at = end
         self._pieces = pieces
         self._least = len(pieces) - pieces.count("*")
+
+    def shortest(self) -> str:
+        """Return one of the shortest names that the pattern could match."""
+        return "".join("a" if p == "?" else p[1:] for p in self._pieces)
 
     def matches(self, name: str) -> bool:
         """Return whether the file name pattern could match `name`."""

@@ -121,10 +121,13 @@ class Shell:
             shown = own.witness(command, self.cwd)
             run = self._kept(command)
             return Changed(f"{shown} || {run}" if shown else run)
-        if any(one.words[0].value == "git" for one in own.understand(command, self.cwd)):
-            text = "git would start programs that the repository's configuration names"
-            safer = f"run this safer form: {decision.rewritten}"
-            raise Denied(text, self._by_file() if self.held else safer)
+        # Not at the top: where the client takes a changed text, it runs hardened anyway.
+        from shared.guard.harden import why_not_as_given
+
+        why = why_not_as_given(own.understand(command, self.cwd), self.cwd)
+        if why:
+            other = f"; for any other text, {self._by_file()}" if self.held else ""
+            raise Denied(why, f"run this safer form: {decision.rewritten}{other}")
         return None
 
     def _kept(self, command: str) -> str:

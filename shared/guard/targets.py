@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from shared.guard.denial import ASK, INSTALL, PLAN
-from shared.guard.scan import UNKNOWN
+from shared.guard.words import UNKNOWN
 from shared.resources import answer_path, milestone_worktree_path, worktrees, writing_folder
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -68,10 +68,8 @@ class View:
 
     def full(self, path: str) -> str:
         """Return the absolute path that a word of the text means."""
-        home = os.environ.get("HOME", "")
-        expanded = home + path[1:] if path == "~" or path.startswith("~/") else path
         # Not realpath, which would ask the file system about each of very many words.
-        return os.path.normpath(os.path.join(self.folder or "/", expanded))
+        return os.path.normpath(os.path.join(self.folder or "/", path))
 
     def enter(self, words: list[str]) -> None:
         """Follow a `cd`; where it leads may be unknown."""
@@ -79,7 +77,7 @@ class View:
         if UNKNOWN in target or target.startswith("-") or self.folder is None:
             self.folder = target if os.path.isabs(target) and UNKNOWN not in target else None
         else:
-            self.folder = os.path.normpath(os.path.join(self.folder, os.path.expanduser(target)))
+            self.folder = os.path.normpath(os.path.join(self.folder, target))
 
 
 def view_of(

@@ -16,31 +16,37 @@ READ, ASK, AGENTS, TASKS = "read", "ask", "agents", "tasks"
 # A tool by which an assistant keeps a list of its own; who reviews requirements has none (RL-7).
 TODO = "todo"
 FILE, FOLDER, SEARCH = "file", "folder", "search"
+BESIDE, ALONE = "beside", "alone"
 SHELL, WRITE, PATCH, SKILL, DENY = "shell", "write", "patch", "skill", "deny"
 OWN_SKILL = "planner"
 PASSING = (READ, ASK, AGENTS, TASKS)
 
 
 class Tool:
-    """One tool of a client: `kind` says what to check, `field` holds the path or command.
+    """One tool of a client: what the guard looks at when it is called."""
 
-    `names` is the field of a search with the patterns of file names to which it is limited,
-    `folder` that of a shell command with the folder in which it is to run; `why` says of a denied
-    tool why, and what to do instead. `patched` reads from a patch, or from a command that may be
-    one, the files that it changes; None where it cannot.
-    """
+    __slots__ = ("field", "folder", "ignored", "kind", "leaves_out", "names", "patched", "why")
 
-    __slots__ = ("field", "folder", "kind", "names", "patched", "why")
-
-    def __init__(
-        self, kind: str, field: str = "", *, names: str = "", folder: str = "",
+    def __init__(  # noqa: PLR0913 – each is a column of the clients' tables
+        self, kind: str, field: str = "", *, names: str = "", leaves_out: str = "",
+        ignored: tuple[str, bool] = ("", True), folder: str = "",
         why: tuple[str, str] = ("", ""), patched: Callable[[str], list[str] | None] | None = None,
     ) -> None:  # fmt: skip
+        # What to check, and the field with the path or command.
         self.kind = kind
         self.field = field
+        # The field of a search with the patterns of file names to which it is limited.
         self.names = names
+        # Whether that leaves out files: BESIDE other patterns, ALONE where there are none, or "".
+        self.leaves_out = leaves_out
+        # The field by which a search reads what git ignores, and with which value.
+        self.ignored = ignored
+        # The field of a shell command with the folder in which it is to run.
         self.folder = folder
+        # Of a denied tool why, and what to do instead.
         self.why = why
+        # Reads from a patch, or from a command that may be one, the files that it changes; None
+        # where it cannot.
         self.patched = patched
 
 

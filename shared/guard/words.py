@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from shared.resources import quote
 
+UNKNOWN = "\0"  # stands in a word for a part that only the shell knows
+# What may stand before a command without being one.
+LEADING = frozenset({
+    "if", "then", "elif", "else", "do", "while", "until", "!", "{", "}", "fi", "done", "esac",
+    "time", "coproc",
+})  # fmt: skip
+_INPUT = ("<", "<&", "<<<")
+
 
 class Word:
     """One shell word after quotes are removed; `globs` are the positions of `*?[` in `value`."""
@@ -19,7 +27,10 @@ class Word:
 
 
 class Redirect:
-    """One shell redirection: `form` is `<`, `>`, `2>` or `2>&1`; `target` is the file, if any."""
+    """One shell redirection: `form` is `<`, `>`, `2>` or `2>&1`; `target` is the file, if any.
+
+    What is read roughly may have any other form.
+    """
 
     __slots__ = ("form", "target")
 
@@ -28,15 +39,40 @@ class Redirect:
 
 
 class Command:
-    """One simple shell command; `joiner` is the operator before it: "", `|`, `&&`, `||` or `;`."""
+    """One simple shell command; `joiner` is the operator before it: "", `|`, `&&`, `||` or `;`.
+
+    What is read roughly may be joined by `&`, too.
+    """
 
     __slots__ = ("joiner", "redirects", "text", "words")
 
-    def __init__(
-        self, joiner: str, words: list[Word], redirects: list[Redirect], text: str
-    ) -> None:
-        self.joiner, self.text = joiner, text
+    def __init__(self, joiner: str, words: list[Word], redirects: list[Redirect]) -> None:
+        self.joiner, self.text = joiner, ""
         self.words, self.redirects = words, redirects
+
+    @property
+    def called(self) -> list[str]:
+        """The words from the command's name on, without keywords and assignments before it."""
+        values = [word.value for word in self.words]
+        at = 0
+        while at < len(values) and (values[at] in LEADING or is_assignment(values[at])):
+            at += 1
+        return values[at:]
+
+    @property
+    def written(self) -> list[str]:
+        """The files that the command's output is redirected to."""
+        if self.called[:1] == ["[["]:  # there `>` compares
+            return []
+        return [r.target.value for r in self.redirects if r.target and r.form not in _INPUT]
+
+
+def is_assignment(word: str) -> bool:
+    """Return whether a shell word before a command gives a variable a value."""
+    name, equals, _ = word.partition("=")
+    name = name.removesuffix("+")
+    name = name.partition("[")[0] if name.endswith("]") else name
+    return bool(equals) and name.replace("_", "a").isalnum()
 
 
 def literal(*values: str) -> list[Word]:

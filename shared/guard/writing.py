@@ -1,7 +1,9 @@
-"""Commands whose purpose is to change files or packages: denied wherever a plan is made.
+"""Commands whose purpose is to change files or packages: the one list of what writes.
 
-The place would let them run and drop what they wrote. The assistant is told beforehand, since what
-it wants is a change, and a change belongs into the plan.
+Where the place holds, it would let them run and drop what they wrote. The assistant is told
+beforehand (`shared/guard/advice.py`), since what it wants is a change, and a change belongs into
+the plan. Where it does not hold, only what `shared/guard/policy/` knows passes anyway, and these
+names say why another command does not (`policy/refused.py`).
 """
 
 from __future__ import annotations
@@ -18,10 +20,17 @@ OPERANDS = {
     **dict.fromkeys(("chmod", "chown"), REST),
     **dict.fromkeys(("cp", "ln", "install"), LAST),
 }
+# More of them, which are refused where nothing holds. The place drops what they write and says so.
+FURTHER = (
+    "chgrp", "mkfifo", "mknod", "truncate", "shred", "unlink", "link", "rename", "rsync", "dd",
+    "sponge", "patch", "split", "csplit", "setfacl", "setfattr", "chattr",
+)  # fmt: skip
 # Options whose value is the next word.
 VALUED = {"touch": ("-d", "-t", "-r"), "mkdir": ("-m",), "install": ("-m", "-o", "-g")}
 
-EDITORS = _words("nano vim vi nvim emacs ed ex pico code subl")
+EDITORS = (
+    "nano", "vim", "vi", "nvim", "emacs", "ed", "ex", "pico", "view", "code", "subl",
+)  # fmt: skip
 
 _ADDS = "install add remove uninstall update upgrade publish"
 _MANAGERS = {
@@ -51,6 +60,8 @@ PACKAGE_FILES = {
     "rpm": _words("-i -U -e -ivh -Uvh --install --upgrade --erase"),
     "pacman": _words("-S -R -U -Sy -Syu -Rs --sync --remove"),
 }
+# They run what a package contains, or manage packages by words that do not say so.
+PACKAGE_RUNNERS = ("pip3.11", "uvx", "npx", "bunx", "corepack", "nix")
 
 # git: what always writes; what writes with one of these words; what writes but with one of these.
 GIT_WRITES = _words(

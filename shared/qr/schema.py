@@ -1,8 +1,7 @@
-"""The review file qr-<phase>.json: its JSON Schema, a check by hand, reading and writing (PL-18).
+"""The review file qr-<phase>.json: its JSON Schema, reading and writing (PL-18).
 
-Printed steps read the file without third-party packages, so the check by hand decides; a test
-compares it with the published schema. Two rules are not in the schema: no id is used twice, and
-text holds no lone surrogate.
+Printed steps read the file without third-party packages: those are loaded only to say what is wrong
+with it. Two rules are not in the schema: no id is used twice, and text holds no lone surrogate.
 """
 
 from __future__ import annotations
@@ -26,66 +25,77 @@ from shared.qr.types import (
 from state.errors import Problem, Refused
 from state.files import read_json, write_json
 from state.phases import PHASES
+from state.plain_json import check_value, is_plainly_sound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from state.phases import Phase
 
 SCHEMA_VERSION = "1.0"
-REQUIRED = ("id", "scope", "check", "status")
-NEED_FINDING = (FAIL, NOT_CHECKED)
 _PREFIXES = tuple(PREFIXES.values())
+_FINDING = "say what is wrong, where, and what to do"
 
-_TEXT = {"type": "string", "pattern": r"\S"}
-_TEXT_OR_NULL = {"type": ["string", "null"], "pattern": r"\S"}
 
+def _text(allowed: str, *, null: bool = False) -> dict[str, Any]:
+    """Return the schema of a text that says something."""
+    kinds = ["string", "null"] if null else "string"
+    return {"type": kinds, "pattern": r"\S", "allowed": f"{allowed}, or null" if null else allowed}
+
+
+_FREE = {"type": "string", "allowed": "a text"}
 JSON_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "Items of one review phase (qr-<phase>.json)",
     "type": "object",
+    "allowed": "an object with phase and items",
     "additionalProperties": False,
     "required": ["schema_version", "phase", "items"],
     "properties": {
-        "schema_version": {"const": SCHEMA_VERSION},
+        "schema_version": {"enum": [SCHEMA_VERSION]},
         "phase": {"enum": list(PHASES)},
-        "iteration": {"type": "integer", "minimum": 1},
-        "items": {"type": "array", "items": {"$ref": "#/$defs/item"}},
-        "verdicts": {"type": "object", "additionalProperties": {"$ref": "#/$defs/verdict"}},
+        "iteration": {"type": "integer", "minimum": 1, "allowed": "an integer from 1"},
+        "items": {"type": "array", "items": {"$ref": "#/$defs/item"}, "allowed": "a list of items"},
+        "verdicts": {
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/verdict"},
+            "allowed": "an object from group to verdict",
+        },
     },
     "$defs": {
         "verdict": {
             "type": "object",
+            "allowed": "verdict, reason",
             "additionalProperties": False,
             "required": ["verdict", "reason"],
-            "properties": {
-                "verdict": {"enum": [*VERDICTS, None]},
-                "reason": {"type": "string"},
-            },
+            "properties": {"verdict": {"enum": [*VERDICTS, None]}, "reason": _FREE},
         },
         "item": {
             "type": "object",
+            "allowed": ", ".join(Item._fields),
             "additionalProperties": False,
-            "required": list(REQUIRED),
+            "required": ["id", "scope", "check", "status"],
             "properties": {
-                "id": {"type": "string", "pattern": "^q[as]-[0-9]{3,}$"},
-                "scope": _TEXT,
-                "check": _TEXT,
+                "id": {
+                    "type": "string",
+                    "pattern": r"^q[as]-[0-9]{3,}\Z",
+                    "allowed": f"{' or '.join(_PREFIXES)} and at least three digits",
+                },
+                "scope": _text("*, the id of an entity, or a file"),
+                "check": _text("the id of a check, or the question"),
                 "severity": {"enum": list(SEVERITIES)},
                 "status": {"enum": list(STATUSES)},
-                "finding": {"type": ["string", "null"]},
-                "note": {"type": "string"},
-                "group": _TEXT_OR_NULL,
+                "finding": {"type": ["string", "null"], "allowed": "a text, or null"},
+                "note": _FREE,
+                "group": _text("the name of a reviewer's group of items", null=True),
                 "by": {"enum": list(AUTHORS)},
-                "rounds": {"type": "integer", "minimum": 0},
-                "accepted": _TEXT_OR_NULL,
-                "evidence": _TEXT_OR_NULL,
+                "rounds": {"type": "integer", "minimum": 0, "allowed": "an integer from 0"},
+                "accepted": _text("the reason that a person gave", null=True),
+                "evidence": _text("an id of the plan, file:line", null=True),
                 "answered_by": {"enum": [*ANSWERERS, None]},
-                "asked": _TEXT_OR_NULL,
-                "digest": _TEXT_OR_NULL,
+                "asked": _text("the words of the question", null=True),
+                "digest": _text("a digest of what the question is about", null=True),
             },
-            "if": {"properties": {"status": {"enum": list(NEED_FINDING)}}},
-            "then": {"required": ["finding"], "properties": {"finding": _TEXT}},
+            "if": {"properties": {"status": {"enum": [FAIL, NOT_CHECKED]}}},
+            "then": {"required": ["finding"], "properties": {"finding": _text(_FINDING)}},
         },
     },
 }
@@ -136,127 +146,31 @@ def write_review(path: str, review: Review) -> None:
 
 
 def check_review(data: object, at: str) -> list[Problem]:
-    """Return a message for each error in the JSON of a quality review; `at` names its file."""
-    if not isinstance(data, dict):
-        return [Problem("invalid", at, "is not a JSON object", "an object with phase and items")]
-    problems = _check_fields(data, _REVIEW, ("schema_version", "phase", "items"), f"{at}: ")
-    verdicts = data.get("verdicts")
-    for name, said in verdicts.items() if isinstance(verdicts, dict) else ():
-        where = f"{at}: verdicts.{name}"
-        if isinstance(said, dict):
-            problems += _check_fields(said, _VERDICT, ("verdict", "reason"), f"{where}.")
-        else:
-            problems.append(Problem("invalid", where, "is not a JSON object", "verdict, reason"))
-    items = data.get("items")
-    seen: dict[str, int] = {}
-    for n, item in enumerate(items if isinstance(items, list) else ()):
-        where = f"{at}: items[{n}]"
-        if not isinstance(item, dict):
-            problems.append(
-                Problem("invalid", where, "is not a JSON object", ", ".join(Item._fields))
-            )
-            continue
-        problems += _check_fields(item, _ITEM, REQUIRED, f"{where}.")
-        if item.get("status") in NEED_FINDING and not _is_text(item.get("finding")):
-            text = f"an item that is {item['status']} needs a finding"
-            problems.append(
-                Problem(
-                    "invalid", f"{where}.finding", text, "say what is wrong, where, and what to do"
-                )
-            )
-        item_id = item.get("id")
-        if isinstance(item_id, str) and seen.setdefault(item_id, n) != n:
-            text = f"{item_id} is the id of items[{seen[item_id]}] too"
-            problems.append(Problem("invalid", f"{where}.id", text, "give each item its own id"))
-    return problems
+    """Return a problem for each error in the JSON of a quality review; `at` names its file."""
+    if not is_plainly_sound(data, JSON_SCHEMA) or next(check_value(at, data), None) is not None:
+        # Not at the top: printed steps import this module, and a sound file needs neither.
+        from shared.dependencies import ensure
 
+        ensure()
+        from state.written_json import problems_in
 
-def _check_fields(
-    data: dict[str, object],
-    fields: dict[str, tuple[Callable[[object], bool], str]],
-    required: tuple[str, ...],
-    at: str,
-) -> list[Problem]:
-    problems = [
-        Problem("invalid", f"{at}{name}", "is missing", fields[name][1])
-        for name in required
-        if name not in data
+        if problems := problems_in(data, JSON_SCHEMA):
+            for problem in problems:
+                problem.at = f"{at}: {problem.at}" if problem.at else at
+            return problems
+    assert isinstance(data, dict)  # noqa: S101 – the schema says so
+    ids = [item["id"] for item in data["items"]]
+    return [
+        Problem(
+            "invalid",
+            f"{at}: items[{n}].id",
+            f"{name} is the id of items[{ids.index(name)}] too",
+            "give each item its own id",
+        )
+        for n, name in enumerate(ids)
+        if ids.index(name) < n
     ]
-    for name, value in data.items():
-        if name not in fields:
-            text = f"there is no field {name!a}"
-            problems.append(Problem("invalid", f"{at}{name!a}", text, ", ".join(fields)))
-            continue
-        fits, allowed = fields[name]
-        if not fits(value) or (isinstance(value, str) and not _is_unicode(value)):
-            problems.append(Problem("invalid", f"{at}{name}", f"is {_short(value)}", allowed))
-    return problems
-
-
-def _short(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 – enough to recognise it
-
-
-def _one_of(values: tuple[str, ...]) -> tuple[Callable[[object], bool], str]:
-    return lambda value: isinstance(value, str) and value in values, ", ".join(values)
-
-
-def _is_unicode(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_text_or_null(value: object) -> bool:
-    return value is None or _is_text(value)
-
-
-def _is_item_id(value: object) -> bool:
-    if not isinstance(value, str) or not value.isascii():
-        return False
-    return value.startswith(_PREFIXES) and len(value) >= len("qa-000") and value[3:].isdigit()
-
-
-def _is_count(value: object, least: int) -> bool:
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, float):
-        return value.is_integer() and value >= least
-    return isinstance(value, int) and value >= least
 
 
 def _whole_numbers(item: dict[str, Any]) -> dict[str, Any]:
     return {k: int(v) if isinstance(v, float) else v for k, v in item.items()}
-
-
-_REVIEW: dict[str, tuple[Callable[[object], bool], str]] = {
-    "schema_version": (lambda v: v == SCHEMA_VERSION, f'"{SCHEMA_VERSION}"'),
-    "phase": _one_of(PHASES),
-    "iteration": (lambda v: _is_count(v, 1), "an integer from 1"),
-    "items": (lambda v: isinstance(v, list), "a list of items"),
-    "verdicts": (lambda v: isinstance(v, dict), "an object from group to verdict"),
-}
-_VERDICT: dict[str, tuple[Callable[[object], bool], str]] = {
-    "verdict": (lambda v: v is None or v in VERDICTS, "pass, fail or null"),
-    "reason": (lambda v: isinstance(v, str), "text"),
-}
-_ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
-    "id": (_is_item_id, f"{' or '.join(_PREFIXES)} and at least three digits"),
-    "scope": (_is_text, "*, the id of an entity, or a file"),
-    "check": (_is_text, "the id of a check, or the question"),
-    "severity": _one_of(SEVERITIES),
-    "status": _one_of(STATUSES),
-    "finding": (lambda v: v is None or isinstance(v, str), "text or null"),
-    "note": (lambda v: isinstance(v, str), "text"),
-    "group": (_is_text_or_null, "the name of a reviewer's group of items, or null"),
-    "by": _one_of(AUTHORS),
-    "rounds": (lambda v: _is_count(v, 0), "an integer from 0"),
-    "accepted": (_is_text_or_null, "the reason that a person gave, or null"),
-    "evidence": (_is_text_or_null, "an id of the plan, file:line, or null"),
-    "answered_by": (lambda v: v is None or v in ANSWERERS, "agent, assistant or null"),
-    "asked": (_is_text_or_null, "the words of the question, or null"),
-    "digest": (_is_text_or_null, "a digest of what the question is about, or null"),
-}

@@ -499,7 +499,6 @@ def test_an_edit_of_the_wrong_shape_is_refused_in_our_own_words(
     journey.write_answer("edits.json", edits)
     refused = journey.planner("plan", "batch", "--file", "answers/edits.json")
     assert [text.partition(" · ")[0] for _, text in refused.problems] == [
-        "this is 3, not a text", "this is 'a.py', not a list",
-        "this is a list of 2 characters, not an object",
-        "this is 'paint', not one of the allowed values", "this field is missing",
+        "this is a number, not a text", "this is a text, not a list",
+        "this is a list, not an object", "this is none of the possible values", "it is missing",
     ]  # fmt: skip

@@ -38,7 +38,7 @@ def test_more_fields_must_be_an_object(started: Path, tmp_path: Path) -> None:
     (tmp_path / "fields.json").write_text("[1]")
     answer = planner(started, "plan", "add", "risk", "--json", str(tmp_path / "fields.json"))
     assert (answer.returncode, answer.stderr) == (1, "")
-    assert "does not hold a JSON object" in answer.stdout
+    assert "this is a list, not an object" in answer.stdout
 
 
 @pytest.mark.parametrize(

@@ -42,9 +42,9 @@ class Row(NamedTuple):
 
 ROWS = [
     Row("design", "plan add milestone --name X --json answers/list.json",
-        "invalid", "--json", "does not hold a JSON object", '{"field": value'),
+        "invalid", "--json", "this is a list, not an object", '{"field": value'),
     Row("design", "plan batch --file answers/object.json",
-        "invalid", "object.json", "not a JSON list of edits", '[{"op": "add"'),
+        "invalid", "object.json", "this is an object, not a list", '[{"op": "add"'),
     Row("design", "plan verify --command-file answers/commands.txt",
         "invalid", "plan verify", "commands of", "choose fewer or shorter"),
     Row("design", "plan import {state_dir}/answers/plan.json",
@@ -80,7 +80,7 @@ ROWS = [
     Row("approved", "mode step 1 start",
         "conflict", "mode step", "no approved light plan", "mode status"),
     Row("writing", "exec ask --milestone M-001 --attempt 1 --file answers/none.json",
-        "invalid", "none.json", "not a list of 1 to", '[{"question"'),
+        "invalid", "none.json", "this is empty", '[{"question"'),
 ]  # fmt: skip
 
 

@@ -13,8 +13,9 @@ from shared.builders import problem_text
 from state import models
 from state.context import check_context
 from state.errors import Problem, Refused, value_text
-from state.fields import LARGEST_INTEGER, Model
+from state.fields import Model
 from state.invalid import problems_of
+from state.plain_json import LARGEST_INTEGER
 from state.store import parse_plan
 
 if TYPE_CHECKING:
@@ -79,46 +80,47 @@ def only(model: type[Model], **fields: Any) -> tuple[str, str, str]:  # noqa: AN
 @pytest.mark.parametrize(
     ("model", "field", "value", "wanted"),
     [
-        ("Milestone", "number", 0, ("plan.number", "this is 0, which is too small", "1 or more")),
-        ("Milestone", "number", "3", ("plan.number", "this is '3', not a whole number",
+        ("Milestone", "number", 0, ("plan.number", "this is too small", "1 or more")),
+        ("Milestone", "number", "3", ("plan.number", "this is a text, not a whole number",
                                       "a whole number")),
-        ("Milestone", "number", 3.0, ("plan.number", "this is 3.0, not a whole number",
+        ("Milestone", "number", 3.0, ("plan.number", "this is a number, not a whole number",
                                       "a whole number")),
-        ("Milestone", "number", True, ("plan.number", "this is True, not a whole number",
+        ("Milestone", "number", True, ("plan.number", "this is true or false, not a whole number",
                                        "a whole number")),
         ("Milestone", "number", 2**60, (
-            "plan.number", f"this is {2**60}, which is too large", f"{LARGEST_INTEGER} or less")),
+            "plan.number", "this is too large", f"{LARGEST_INTEGER} or less")),
         ("Milestone", "is_documentation_only", "yes", (
-            "plan.is_documentation_only", "this is 'yes', not true or false", "true or false")),
-        ("Milestone", "tests", [], ("plan.tests", "this is a list of 2 characters, not an object",
+            "plan.is_documentation_only", "this is a text, not true or false", "true or false")),
+        ("Milestone", "tests", [], ("plan.tests", "this is a list, not an object",
                                     "an object")),
         ("Milestone", "colour", 1, (
             "plan.colour", "there is no such field", "leave the field out")),
         ("Milestone", "mode", "red", (
-            "plan.mode", "this is 'red', not one of the allowed values",
+            "plan.mode", "this is none of the possible values",
             "'code', 'test', 'research', 'design', 'docs' or 'run'")),
         ("Checkpoint", "options", [], ("plan.options", "this has 0 entries, which are too few",
                                        "2 entries or more")),
         ("Checkpoint", "options", [{"key": str(n), "label": "A"} for n in range(5)], (
             "plan.options", "this has 5 entries, which are too many", "4 entries or fewer")),
-        ("Plan", "seals", [], ("plan.seals", "this is a list of 2 characters, not an object",
+        ("Plan", "seals", [], ("plan.seals", "this is a list, not an object",
                                "an object")),
-        ("Plan", "seals", {"Doc": 1}, ("plan.seals.Doc", "this is 1, not a text", "a text")),
+        ("Plan", "seals", {"Doc": 1}, ("plan.seals.Doc", "this is a number, not a text", "a text")),
         ("Base", "commit", "\ud800", (
             "plan.commit", "this text holds half of a character", "a text that UTF-8 can hold")),
         # Where one of several kinds of values may stand, all of them are named at once …
         ("Documentation", "docstrings", [1], (
-            "plan.docstrings[0]", "this is 1, not an object or a text", "an object or a text")),
+            "plan.docstrings[0]", "this is a number, not an object or a text",
+            "an object or a text")),
         ("Change", "context_lines", True, (
-            "plan.context_lines", "this is True, not a whole number, a text or a list",
+            "plan.context_lines", "this is true or false, not a whole number, a text or a list",
             "a whole number, a text or a list")),
         # … and where it is one of them, what is wrong with that.
         ("Change", "context_lines", -1, (
-            "plan.context_lines", "this is -1, which is too small", "0 or more")),
+            "plan.context_lines", "this is too small", "0 or more")),
         ("Change", "context_lines", [1], (
-            "plan.context_lines[0]", "this is 1, not a text", "a text")),
+            "plan.context_lines[0]", "this is a number, not a text", "a text")),
         ("Change", "why_comments", [{"text": 1}], (
-            "plan.why_comments[0].text", "this is 1, not a text", "a text")),
+            "plan.why_comments[0].text", "this is a number, not a text", "a text")),
         ("Change", "why_comments", [{"text": "a", "Doc": 1}], (
             "plan.why_comments[0].Doc", "there is no such field", "leave the field out")),
     ],
@@ -131,9 +133,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(
 
 def test_a_missing_field_of_one_of_several_kinds_is_the_only_problem() -> None:
     found = problems(models.Documentation, {"docstrings": [{"id": "DOC-001"}]}, as_json=False)
-    assert [(p.at, p.problem) for p in found] == [
-        ("plan.docstrings[0].file", "this field is missing")
-    ]
+    assert [(p.at, p.problem) for p in found] == [("plan.docstrings[0].file", "it is missing")]
 
 
 def test_a_value_that_nests_too_deeply_to_be_shown_is_told_of_all_the_same() -> None:
@@ -141,9 +141,7 @@ def test_a_value_that_nests_too_deeply_to_be_shown_is_told_of_all_the_same() -> 
     for _ in range(100_000):
         deep = [deep]
     assert value_text(deep) == "a list that nests too deeply"
-    assert only(models.Milestone, tests=deep)[1] == (
-        "this is a list that nests too deeply, not an object"
-    )
+    assert only(models.Milestone, tests=deep)[1] == ("this is a list, not an object")
 
 
 def test_what_is_not_json_is_refused_in_our_words() -> None:

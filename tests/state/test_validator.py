@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from state.edits import apply_edits
 from state.milestones import files_of
 from state.models import Plan
-from state.validator import check_plan, check_value, path_problem
+from state.plain_json import check_value
+from state.validator import check_plan, path_problem
 from state.waves import compute_waves, find_cycle
 from tests.state.plans import CHANGE, add, empty_plan, outcome, plain, refusal, sample_plan
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from shared.guard import writing
 from shared.guard.denial import INSTALL, PLAN
+from shared.guard.policy import COMMANDS
 
 _TREE = (
     "in the run's worktree use `planner tree rm`, `tree mv` or `tree chmod`, in a milestone's with "
@@ -12,23 +14,18 @@ _READ = "use cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
 _DIRECT = "send the command itself, without another one before it"
 _TEST = "run it on the planned files by `planner tree run`, which the code step prints"
 
+# With these a worktree is changed, too.
+_IN_WORKTREES = ("rm", "mv", "chmod")
+_FILES = [n for n in (*writing.OPERANDS, *writing.FURTHER) if n not in _IN_WORKTREES]
+# Of the others it may be asked which version they are.
+_MANAGERS = [n for n in (*writing.PACKAGES, *writing.PACKAGE_FILES) if n not in COMMANDS]
+
 FAMILIES = (
+    (" ".join(_FILES), "changes files", PLAN),
+    (" ".join(_IN_WORKTREES), "changes files", _TREE),
+    (" ".join(writing.EDITORS), "is an editor", PLAN),
     (
-        (
-            "rmdir cp mkdir touch ln chown chgrp install mktemp mkfifo mknod"
-            " truncate shred unlink link rename rsync dd tee sponge patch split csplit setfacl"
-            " setfattr chattr"
-        ),
-        "changes files", PLAN,
-    ),
-    ("rm mv chmod", "changes files", _TREE),
-    ("nano vim vi nvim emacs ed ex pico view code subl", "is an editor", PLAN),
-    (
-        (
-            "pip3.11 pipx uvx poetry pdm conda mamba yarn pnpm npx bun bunx deno corepack gem"
-            " bundle composer apt apt-get aptitude dpkg pacman yum dnf zypper apk brew port"
-            " snap flatpak nix rustup mvn gradle"
-        ),
+        " ".join((*_MANAGERS, *writing.PACKAGE_RUNNERS)),
         "manages packages: it writes files and runs what packages contain",
         f"read the manifest and lock files with cat or jq; {INSTALL}",
     ),

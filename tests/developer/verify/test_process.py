@@ -39,7 +39,11 @@ def test_the_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
         ("for f in a b; do pytest $f; done", True),
         ("cd a && pytest -k 'a or b; c' 2>&1;\n", False),
         ("set -e; pytest a; pytest b", False),
-        ("python3 - <<E\nx\nE", False),
+        ("python3 - <<E\nx; y\nE", False),
+        ("python3 - <<E\nx\nE\nls", True),
+        ("pytest a &", True),
+        ("pytest a &> log # b; c", False),
+        ("pytest $(ls a; ls b)", True),
         ("pytest 'a", False),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 
 from shared.resources import plan_path
 from state.files import read_json
+from tests.hostile_json import cases, is_refused
 from tests.journey import way_out, words_of
 from tests.orchestrator.execute.waves import (
     NEW,
@@ -289,6 +290,9 @@ def test_a_planned_file_that_nobody_touched_is_judged_before_the_approval(
     for wrong in wrongs:
         journey.write_answer("reconcile.json", wrong)
         assert journey.planner(*done).code == 1
+    for text, said in cases("a list"):
+        journey.write_answer("reconcile.json", text)
+        is_refused(journey.planner(*done), said)
     journey.write_answer("reconcile.json", [{**gap, "verdict": "missing"}])
     assert journey.planner(*done).code == 0
     journey.last = journey.planner("step", "executor")

@@ -243,9 +243,9 @@ def test_what_a_later_work_step_has_ended_is_not_overruled(make_repo: Repositori
 @pytest.mark.parametrize(
     ("last", "text"),
     [
-        ([{"verdict": "good"}], "the verdict is 'good'"),
-        ([{"verdict": "pass", "reason": 7}], "the reason is no text"),
-        ([{"verdict": "pass", "because": "x"}], "has no field 'because'"),
+        ([{"verdict": "good"}], "none of the possible values · allowed: pass, fail"),
+        ([{"verdict": "pass", "reason": 7}], "this is a number, not a text"),
+        ([{"verdict": "pass", "because": "x"}], "there is no such field"),
         ([{"verdict": "pass"}, {"verdict": "pass"}], "the verdict is not the last entry"),
     ],
 )

@@ -257,7 +257,7 @@ def test_a_file_that_is_cut_anywhere_is_refused_and_changes_nothing(
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 400 + "1" + "}" * 400, "nested more than"),
         (json.dumps({"plan": "x" * (10 << 20)}), "at most"),
-        ('{"_type": "STRATEGIC_PLAN", "goals": [' + "0," * 5_000 + "0]}", "5001 goals"),
+        ('{"_type": "STRATEGIC_PLAN", "goals": [' + "0," * 5_000 + "0]}", "5001 entries"),
         ("null", "this is null"),
         ("[]", "this is a list"),
         ('"STRATEGIC_PLAN"', "this is a text"),

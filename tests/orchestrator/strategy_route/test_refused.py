@@ -34,7 +34,7 @@ def context(choice: Choice, *words: str) -> Answer:
 
 @pytest.mark.parametrize(
     ("value", "allowed"),
-    [([], 'an object: {"gathered"'), ({"progress": []}, 'a list: [{"goal"')],
+    [([], 'not an object · allowed: {"gathered"'), ({"progress": []}, 'empty · allowed: [{"goal"')],
 )
 def test_context_that_is_no_object_or_holds_no_progress_is_refused_with_its_form(
     make_repo: Repositories, value: object, allowed: str
@@ -66,7 +66,7 @@ def test_a_verdict_that_is_no_object_or_names_no_file_is_refused_with_its_form(
     choice.answers()
     retry = ("strategy", "verdict", "RETRY", "--file", "answers/verdict.json")
     choice.write_answer("verdict.json", ["no"])
-    refused(choice.planner(*retry), "invalid", "an object: ")
+    refused(choice.planner(*retry), "invalid", "this is a list, not an object")
     answer = choice.planner("strategy", "verdict", "RETRY")
     refused(answer, "usage", "RETRY says why, in a file")
     choice.write_answer("verdict.json", {"reason": "r", "instruction": "i"})

@@ -8,9 +8,12 @@ import pytest
 
 from shared.guard.advice import check_text
 from shared.guard.denial import Denied
+from shared.guard.policy import COMMANDS
+from shared.guard.policy.git import GIT
 from shared.guard.settings import Settings
 from shared.guard.targets import View
 from shared.resources import launcher
+from tests.shared.guard.corpus.corpus import must_pass
 
 pytestmark = pytest.mark.requirement("PP-4")
 
@@ -130,6 +133,17 @@ def test_what_clearly_changes_files_or_packages_is_denied(text: str, view: View)
 )  # fmt: skip
 def test_what_only_looks_like_it_passes(text: str, view: View) -> None:
     assert reason(text, view) == ""
+
+
+def test_nothing_that_passes_where_the_place_does_not_hold_is_denied_here(view: View) -> None:
+    lines = [
+        line for rule in (*COMMANDS.values(), *GIT.values()) for line in rule.passes.split("\n")
+    ]
+    denied = {}
+    for text in (*lines, *(command.text for command in must_pass())):
+        view.folder = view.repository
+        denied[text] = reason(text, view)
+    assert {text: why for text, why in denied.items() if why} == {}
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,13 @@ def test_reading_passes_but_for_secrets(repo: Repository) -> None:
         assert bool(tool(repo, "Read", file_path=path)) is denied
 
 
+def test_a_search_that_would_read_secrets_is_denied(repo: Repository) -> None:
+    assert "run this safer form: " in reason(tool(repo, "Shell", command="rg -uu TOKEN"))
+    assert reason(tool(repo, "Grep", pattern="TOKEN", glob=".env*"))
+    assert reason(tool(repo, "Grep", pattern="TOKEN", glob="*"))
+    assert tool(repo, "Grep", pattern="TOKEN", glob="*.py") == {}
+
+
 def test_our_commands_and_sub_agents_pass(repo: Repository) -> None:
     assert tool(repo, "Shell", command=f"{quote(LAUNCHER)} status") == {}
     assert tool(repo, "Task", description="review", prompt="x") == {}

@@ -212,6 +212,19 @@ def test_a_denial_says_what_to_do_instead(command: str, instead: str | None) -> 
     assert (instead or "") in answer.instead
 
 
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("git commit -m x", "`git commit` writes into the repository"),
+        ("git frobnicate", "not on the guard's list of git commands"),
+        ("rm x", "changes files"), ("truncate x", "changes files"), ("view x", "is an editor"),
+        ("twine upload x", "manages packages"), ("npx x", "manages packages"),
+    ],
+)  # fmt: skip
+def test_what_clearly_writes_is_denied_as_such(command: str, reason: str) -> None:
+    assert reason in decide(command, cwd="/nonexistent").reason
+
+
 def test_a_reason_shows_hostile_characters_as_escapes(project: str) -> None:
     answer = decide("'\x1b[2J\u202e' x", cwd=project)
     assert answer.reason.isprintable()

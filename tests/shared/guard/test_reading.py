@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -83,6 +84,44 @@ def test_a_search_leaves_secrets_out(root: Path) -> None:
         assert {*last[2:-1].split(",")} == {*excluded()}
 
 
+# Each field of opencode's and Gemini's that names files holds one pattern.
+NARROW = ("*.py", "src/**/*.{ts,tsx}", "Makefile", "*.[ch]")
+WIDE = (
+    "*", "**/*", ".*", "!*.py", "*.{py,env}", "{.env,a}*", "*.json", "server.*", "*test*",
+    "[.]env", ".env", "web/.env.local", "*.p?m", "a\\*", "*.{", "{a,b}" * 9,
+)  # fmt: skip
+
+
+@pytest.mark.requirement("PP-2")
+def test_a_search_with_one_pattern_has_that_or_leaves_secrets_out(root: Path) -> None:
+    client = Client(root, host="opencode")
+    answer = client.asks("grep", pattern="VALUE", path="web")["hookSpecificOutput"]
+    changed = answer["updatedInput"]
+    assert {**changed, "include": ""} == {"pattern": "VALUE", "path": "web", "include": ""}
+    assert {*changed["include"][2:-1].split(",")} == {*excluded()}
+    for given in NARROW:
+        assert client.asks("grep", pattern="VALUE", include=given) == {}, given
+    for given in WIDE:
+        reason = client.denial("grep", pattern="VALUE", include=given)
+        assert "hold secrets" in reason, given
+
+
+@pytest.mark.requirement("PP-2")
+def test_a_search_reads_nothing_that_git_ignores_and_no_hidden_secret(root: Path) -> None:
+    def asks(**given: object) -> object:
+        tool = {"tool_name": "grep_search", "tool_input": {"pattern": "VALUE", **given}}
+        return Client(root, host="gemini").sends("BeforeTool", **tool).get("decision")
+
+    assert [asks(), asks(no_ignore=False)] == [None, None]
+    assert [asks(include_pattern=given) for given in NARROW] == [None] * len(NARROW)
+    assert {asks(no_ignore=True), *(asks(include_pattern=given) for given in WIDE)} == {"deny"}
+    vibe = Client(root, host="vibe")
+    assert vibe.asks("file_system.grep", pattern="VALUE", use_default_ignore=True) == {}
+    for given in (False, 0, "false", "no"):
+        reason = vibe.denial("file_system.grep", pattern="VALUE", use_default_ignore=given)
+        assert "which may hold secrets. Instead: search without it" in reason
+
+
 @pytest.mark.skipif(not shutil.which("rg"), reason="ripgrep is missing: apt install ripgrep")
 @pytest.mark.parametrize("glob", ["", "*", "*.{txt,key,local}", "**/*"])
 def test_ripgrep_reads_such_patterns_as_meant(glob: str, root: Path) -> None:
@@ -94,6 +133,19 @@ def test_ripgrep_reads_such_patterns_as_meant(glob: str, root: Path) -> None:
     )  # fmt: skip
     assert "web/b.txt" in done.stdout
     assert not {*SECRETS[:3]} & {*done.stdout.split()}
+
+
+@pytest.mark.skipif(not shutil.which("rg"), reason="ripgrep is missing: apt install ripgrep")
+def test_ripgrep_reads_what_opencode_gives_it_as_meant(root: Path) -> None:
+    given = Client(root, host="opencode").asks("grep", pattern="VALUE")["hookSpecificOutput"]
+    # As opencode 1.18.33 starts it.
+    words = ["rg", "--no-config", "--json", "--hidden", "--no-messages"]
+    words += [f"--glob={given['updatedInput']['include']}", "--glob=!**/.git/**", "--"]
+    for pattern, found in (("VALUE", ".env.example"), ("x", "web/b.txt")):
+        done = subprocess.run([*words, pattern, "."], cwd=root, capture_output=True, check=False)
+        named = re.findall(rb'"begin".*?"text":"\./([^"]*)"', done.stdout)
+        assert found in {*map(os.fsdecode, named)}
+        assert not {*SECRETS[:3]} & {*map(os.fsdecode, named)}
 
 
 @pytest.mark.requirement("PP-2")

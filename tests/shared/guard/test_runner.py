@@ -448,7 +448,7 @@ def test_a_command_ends_at_once_when_its_client_is_killed(
         assert client.wait(10) != 0
     else:
         program = tmp_path / "claude"
-        program.symlink_to(sys.executable)
+        program.symlink_to(os.path.realpath("/proc/self/exe"))  # sys.executable may be a script
         client = subprocess.Popen([program, "-I", "-c", CLIENT, *words, str(log)], cwd=repo.path,
                                   env=environment, stdout=subprocess.PIPE)  # fmt: skip
         while not log.exists() or b"begun" not in log.read_bytes():

@@ -14,7 +14,7 @@ import pytest
 
 from shared.guard.decide import decide
 from shared.guard.denial import Denied
-from shared.guard.harden import harden, harden_text, left_out
+from shared.guard.harden import harden, harden_text, left_out, why_not_as_given
 from shared.guard.own import understand
 from shared.guard.scene import Scene
 from shared.guard.secrets import Pattern, excluded, expand
@@ -129,6 +129,7 @@ def test_reading_a_whole_folder_leaves_secrets_out(command: list[str], option: s
 
 
 READING_ALL = (
+    "rg -uu SECRET", "rg --hidden SECRET .",
     "grep -r SECRET .", "grep -r --include=* SECRET .", "grep -rn SECRET -- *", "egrep -r SECRET .",
     "grep -r --include='.e[[:alpha:]]v' SECRET .", "diff -r -N src .", "diff -N keys src",
 )  # fmt: skip
@@ -137,13 +138,17 @@ READING_ALL = (
 @pytest.mark.requirement("PP-8")
 @pytest.mark.parametrize("command", READING_ALL)
 def test_reading_a_whole_folder_prints_no_secret(command: str, project: str) -> None:
+    if not shutil.which(command.split(maxsplit=1)[0]):
+        pytest.skip("ripgrep is missing: apt install ripgrep")
     for name in (".env", ".git/config", "keys/site.pem", "src/.env.local"):
         with open(os.path.join(project, name), "w", encoding="utf-8") as file:
             file.write("[x]\nurl = https://u:SECRET_VALUE@example.invalid/\n")
     os.unlink(os.path.join(project, "pipe"))
     before = subprocess.run(["bash", "-c", command], cwd=project, capture_output=True, check=False)
     assert b"SECRET_VALUE" in before.stdout, "the trap is none"
-    text = harden_text(understand(command, project), project, os.environ)
+    commands = understand(command, project)
+    assert why_not_as_given(commands, project), "a client that takes no changed text would run it"
+    text = harden_text(commands, project, os.environ)
     done = subprocess.run(["bash", "-c", text], cwd=project, capture_output=True, check=False)
     assert b"SECRET_VALUE" not in done.stdout
     assert b"src/a.py" in done.stdout or b"src/b.py" in done.stdout or "'.e[" in command
@@ -158,7 +163,7 @@ def test_what_is_left_out_is_said(project: str) -> None:
         ("cd src && grep -r SECRET ../keys", ["../keys/site.pem"]),
         ("rg SECRET src keys", ["keys/site.pem"]),
         ("diff -r src keys", ["keys/site.pem"]),
-        ("grep -rl SECRET -- k*", [".env", "keys/site.pem"]),
+        ("grep -rl SECRET -- k*", ["keys/site.pem"]),
         ("cat src/a.py", []),
         ("ls | grep key", []),
         ("grep SECRET src/a.py", []),

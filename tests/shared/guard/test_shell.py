@@ -266,6 +266,29 @@ def test_codex_runs_what_passes_as_it_is_and_git_hardened(codex: Client) -> None
     assert "--file" not in codex.denial("Bash", command=LOOP)
 
 
+@pytest.mark.requirement("PP-2")
+@pytest.mark.usefixtures("any_level")
+def test_codex_is_told_the_form_in_which_a_folder_is_searched_without_its_secrets(
+    codex: Client,
+) -> None:
+    (Path(codex.cwd) / ".env").write_text("TOKEN=1\n", encoding="utf-8")
+    for text in (
+        "grep -r TOKEN .", "grep -c TOKEN -r src", "egrep -rh TOKEN", "rg TOKEN", "rg -uu TOKEN",
+        "rg --no-ignore --hidden TOKEN src | head", "cd src && rg TOKEN", "cat README.md; rg TOKEN",
+        "rg -uu -e --files -e TOKEN", "rg TOKEN -- ./*", "rg TOKEN -- --files .", "diff -r . src",
+        "diff . src", "rg -uu TOKEN README.md s?c", "cat README.md | rg TOKEN .",
+        "rg TOKEN < README.md",
+    ):  # fmt: skip
+        _, said, safer = codex.denial("Bash", command=text).partition("run this safer form: ")
+        assert said, text
+        assert codex.asks("Bash", command=safer.partition("; for any other text, ")[0]) == {}, text
+    for text in (
+        "grep TOKEN README.md src/*.py", "cat README.md | rg TOKEN", "rg TOKEN README.md",
+        "rg --files -uu", "diff README.md src/a.py", "ls -R", "find . -name '*.py'", "wc -l src/*",
+    ):  # fmt: skip
+        assert codex.asks("Bash", command=text) == {}, text
+
+
 def patch(*lines: str) -> str:
     text = "\n".join(lines)
     return f"apply_patch <<'EOF'\n*** Begin Patch\n{text}\n*** End Patch\nEOF\n"

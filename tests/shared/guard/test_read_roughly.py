@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.guard.scan import UNKNOWN, commands_in
+from shared.guard.lexer import read_roughly
+from shared.guard.words import UNKNOWN
 
 HOME = {"HOME": "/home/x"}
 
@@ -36,7 +37,7 @@ HOME = {"HOME": "/home/x"}
     ],
 )  # fmt: skip
 def test_commands_are_found_where_bash_has_them(text: str, words: list[list[str]]) -> None:
-    assert [found.words for found in commands_in(text, HOME) if found.words] == words
+    assert [found.called for found in read_roughly(text, HOME) if found.called] == words
 
 
 @pytest.mark.parametrize(
@@ -52,12 +53,12 @@ def test_commands_are_found_where_bash_has_them(text: str, words: list[list[str]
     ],
 )  # fmt: skip
 def test_the_files_of_output_are_found(text: str, targets: list[str]) -> None:
-    assert [t for found in commands_in(text, HOME) for t in found.targets] == targets
+    assert [t for found in read_roughly(text, HOME) for t in found.written] == targets
 
 
 @given(st.text(alphabet="$(){}<>'\"`\\\n;|& a#=12-", max_size=300) | st.text(max_size=100))
 def test_any_text_is_read_to_an_end(text: str) -> None:
-    commands_in(text, HOME)
+    read_roughly(text, HOME)
 
 
 @pytest.mark.requirement("PP-6")
@@ -69,5 +70,5 @@ def test_any_text_is_read_to_an_end(text: str) -> None:
 def test_a_text_of_any_length_is_read_in_a_moment(part: str) -> None:
     text = part * (1_000_000 // len(part))
     began = time.process_time()
-    commands_in(text, HOME)
+    read_roughly(text, HOME)
     assert time.process_time() - began < 0.2
