@@ -37,11 +37,16 @@ def refused(error: OSError) -> Refused:
 def folder_of(root: str, path: str) -> Iterator[tuple[int, str]]:
     """Yield the opened folder of a path below `root` and the name in it; no link leads to it.
 
-    Raises OSError that names the folder which cannot be opened: NotADirectoryError for a link.
+    Raises OSError that names the folder which cannot be opened: NotADirectoryError for a link. What
+    fails in the folder is given the file's whole path.
     """
     folder, name = Beneath(root).opened(path)
     try:
         yield folder, name
+    except OSError as error:
+        if not os.path.isabs(str(error.filename)):
+            error.filename = os.path.join(root, path)
+        raise
     finally:
         os.close(folder)
 

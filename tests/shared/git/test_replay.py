@@ -47,6 +47,28 @@ def test_an_apply_and_its_undo_write_nothing_through_a_folder_that_becomes_a_lin
     assert {(True, False), (False, True)} <= seen
 
 
+@pytest.mark.requirement("PL-31")
+def test_what_fails_for_a_file_is_named_by_its_whole_path(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, before = project.plan({"src/app.py": b"planned\n"}), look(project.root)
+    replace = os.replace
+
+    def fail(source: str, target: str, **folders: int) -> None:
+        if "src_dir_fd" in folders:
+            raise OSError(28, "No space left on device", source)
+        replace(source, target, **folders)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(
+            Refused, match="No space left on device; nothing was applied"
+        ) as refused:
+            project.apply(changes)
+    assert refused.value.problems[0].at == str(project.root / "src" / "app.py")
+    assert look(project.root) == before
+
+
 def test_nothing_is_stored_of_a_file_behind_a_folder_that_becomes_a_link(
     project: Project, outside: Path
 ) -> None:
