@@ -31,6 +31,7 @@ ROOMS = {
     "shared/clients": (),
     "shared/git": (
         "shared/clients/known", "state/beneath", "state/errors", "state/files", "state/removal",
+        "state/working_files",
     ),
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
@@ -65,7 +66,7 @@ PLAIN_STATE = {
     for name in (
         "actors", "beneath", "clock", "connection", "database", "errors", "execution_rows", "files",
         "journals", "migrations", "phases", "plain_json", "plan_table", "queue_rows", "removal",
-        "rows", "shape", "stages",
+        "rows", "shape", "stages", "working_files",
     )
 }  # fmt: skip
 # Rooms of the design that are not built yet; every other name in these tables exists.

@@ -1,8 +1,8 @@
 """Where a path below a worktree or the user's tree is put together, each with its reason.
 
 What is done by such a path may be done elsewhere, where a folder has become a link. So files there
-are read and written by `Beneath`, or in a folder that `folder_of` opens; a function that is not
-listed here fails (PP-9).
+are read and written by `WorkingFiles`, or in a folder that `folder_of` opens; a function that is
+not listed here fails (PP-9).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "orchestrator/requirements_lane/completing.py:_copy_of": "is written beneath the root",
     "shared/git/cover.py:_is_same": "compares, and removes what lies in a folder of ours",
     "shared/git/cover.py:_reached": "compares",
+    "shared/git/files.py:folder_of": "names a file in an error",
     "shared/git/fingerprint.py:_look_inside": "compares",
     "shared/git/fingerprint.py:_odd": "compares",
     "shared/git/git_file.py:read_git_file": "compares names of folders",

@@ -15,9 +15,9 @@ import time
 from typing import TYPE_CHECKING
 
 from shared.git.files import folder_of, write_new
-from state.beneath import Beneath
 from state.errors import Refused
 from state.files import parse_json, read_bytes, sync_folder, unusable, write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,7 +52,7 @@ def break_files(
     Links, and files in linked folders, stay as they are: the bytes are not the worktree's. `beside`
     has further files by path, which are there meanwhile if nothing else is.
     """
-    files = Beneath(worktree)
+    files = WorkingFiles(worktree)
     chosen = [path for path in paths if _is_plain(files, path)]
     added = [path for path in beside or () if _is_free(files, path)]
     if not chosen and not added:
@@ -99,13 +99,13 @@ def _restore_all(folder: str) -> list[str]:
             displaced += [path] if moved else []
             _restore(worktree, path, _original(folder, number))
     for path in note.get("added", ()):
-        _remove(Beneath(worktree), path)
+        _remove(WorkingFiles(worktree), path)
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
     return displaced
 
 
-def _remove(files: Beneath, path: str) -> None:
+def _remove(files: WorkingFiles, path: str) -> None:
     """Remove a file that was there for a run only, and the folders that it leaves empty."""
     there = files.reach(path)
     if there is not None and not stat.S_ISDIR(there.st_mode):
@@ -130,12 +130,12 @@ def _extension(path: str) -> str:
     return os.path.splitext(path)[1].removeprefix(".").lower()
 
 
-def _is_plain(files: Beneath, path: str) -> bool:
+def _is_plain(files: WorkingFiles, path: str) -> bool:
     there = files.reach(path)
     return there is not None and stat.S_ISREG(there.st_mode)
 
 
-def _is_free(files: Beneath, path: str) -> bool:
+def _is_free(files: WorkingFiles, path: str) -> bool:
     """Return whether nothing is at a path and no link leads there."""
     try:
         return files.status(path) is None
@@ -143,7 +143,7 @@ def _is_free(files: Beneath, path: str) -> bool:
         return False
 
 
-def _make_folders(files: Beneath, path: str) -> None:
+def _make_folders(files: WorkingFiles, path: str) -> None:
     if folder := os.path.dirname(path):
         files.make_folders(folder)
 
@@ -201,7 +201,7 @@ def _is_ours(at: int, name: str, broken: bytes) -> bool:
 
 
 def _restore(worktree: str, path: str, original: str) -> None:
-    _make_folders(Beneath(worktree), path)
+    _make_folders(WorkingFiles(worktree), path)
     # Newer than what was built from the broken file, so that build tools build it again.
     os.utime(original)
     with folder_of(worktree, path) as (at, name):

@@ -14,9 +14,9 @@ from shared.git.filters import started_in
 from shared.git.proof import Staged
 from shared.git.repository import PLANNER, within
 from shared.git.stage import refresh_names, stage_names
-from state.beneath import Beneath
 from state.changes import plan_changes
 from state.errors import Problem, Refused
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -140,5 +140,5 @@ def _recorded(entry: list[str] | None) -> Entry | None:
 
 def _is_file(repository: Repository, path: str) -> bool:
     """Return whether there is a file, or a link itself, to which no link leads."""
-    found = Beneath(repository.root).reach(path)
+    found = WorkingFiles(repository.root).reach(path)
     return found is not None and not stat.S_ISDIR(found.st_mode)

@@ -10,8 +10,8 @@ from shared.git.journal import Journal, check_copies, is_on_side, load_journal, 
 from shared.git.prepare import prepare
 from shared.git.replay import Raced, check_sides, replay
 from shared.git.users_files import check_tree, to_stash
-from state.beneath import Beneath
 from state.errors import AGAIN, Refused
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -175,7 +175,7 @@ def _committed(repo: Repository, journal: Journal) -> set[str]:
     there = tree_at(repo.git, "HEAD", paths)
     words = ("diff", "--name-only", "-z", "--no-ext-diff", "--no-renames", "HEAD")
     differing = {os.fsdecode(name) for name in repo.git.names(*words)}
-    files = Beneath(repo.root)
+    files = WorkingFiles(repo.root)
     exists = {path for path in paths if files.reach(path)}
     return {p for p in paths if p not in differing and (p in there) == (p in exists)}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.few_paths import folders_of
 from shared.git.scratch import scratch, sweep
-from state.beneath import Beneath
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ def copied(git: Git, names: Iterable[bytes], beside: str = "") -> Iterator[Git]:
     with _within(beside or _beside(git)) as copies:
         for folder in sorted(folders):
             os.mkdir(os.path.join(copies, folder))
-        files = Beneath(git.root or "")
+        files = WorkingFiles(git.root or "")
         for path in {*paths, *rules}:
             files.copy(path, os.path.join(copies, path))
         yield git.in_tree(copies)
@@ -49,7 +49,7 @@ def lay(git: Git, paths: Collection[str]) -> None:
     Where attributes of git are among them, the other files are written as these say.
     """
     rules = [path for path in paths if os.path.basename(path) == _RULES]
-    files = Beneath(git.root or "")
+    files = WorkingFiles(git.root or "")
     for part in filter(None, (rules, [path for path in paths if path not in rules])):
         with _within(_beside(git)) as folder:
             names = b"".join(os.fsencode(path) + b"\0" for path in part)
@@ -67,7 +67,7 @@ def reset(git: Git, tree: str) -> None:
     again: what is to be removed is known until it is gone.
     """
     words = ("diff-index", "--cached", "-z", "--name-only", "--no-renames", "--diff-filter=A")
-    files = Beneath(git.root or "")
+    files = WorkingFiles(git.root or "")
     for name in git.names(*words, tree):
         _remove(files, os.fsdecode(name))
     git.run("read-tree", "--reset", tree)
@@ -87,7 +87,7 @@ def bring(git: Git, rows: Sequence[bytes], folder: str) -> None:
 
     `folder` is a temporary one of ours.
     """
-    files, lines, paths = Beneath(git.root or ""), [], []
+    files, lines, paths = WorkingFiles(git.root or ""), [], []
     for meta, name in zip(rows[::2], rows[1::2], strict=True):
         _, mode, _, blob, _ = meta.split(b" ")
         if mode == b"000000":
@@ -101,7 +101,7 @@ def bring(git: Git, rows: Sequence[bytes], folder: str) -> None:
         lay(lent, paths)
 
 
-def _remove(files: Beneath, path: str) -> None:
+def _remove(files: WorkingFiles, path: str) -> None:
     """Remove a file, or a link itself, and the folders that it leaves empty."""
     there = files.reach(path)
     if there is not None and not stat.S_ISDIR(there.st_mode):

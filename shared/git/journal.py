@@ -13,9 +13,9 @@ import stat
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from shared.git.files import folder_of, remove_tree, write_new
-from state.beneath import Beneath
 from state.errors import Problem, Refused
 from state.files import sync_folder, write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,7 +252,7 @@ def seal_copies(folder: str) -> None:
 def parent_folders(root: str, paths: Sequence[str]) -> dict[str, int | None]:
     """Return the permission bits of each parent folder of `paths`, None for a missing folder."""
     found: dict[str, int | None] = {}
-    files = Beneath(root)
+    files = WorkingFiles(root)
     for path in paths:
         parts = path.split("/")[:-1]
         for depth in range(1, len(parts) + 1):

@@ -14,9 +14,9 @@ from shared.git.copies import reset, restore
 from shared.git.few_paths import rebuild
 from shared.git.repository import PLANNER, within
 from shared.git.worktree import open_worktree
-from state.beneath import Beneath
 from state.errors import Refused
 from state.files import write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,7 +73,7 @@ def users_ignored(repo: Repository, worktree: str) -> Iterator[None]:
     them is linked, since git may ignore a folder of this name and not a link.
     """
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    files, theirs = Beneath(worktree), Beneath(repo.root)
+    files, theirs = WorkingFiles(worktree), WorkingFiles(repo.root)
     with contextlib.ExitStack() as made:
         for name in map(os.fsdecode, repo.git.names(*words)):
             path = name.rstrip("/")
@@ -91,7 +91,7 @@ def users_ignored(repo: Repository, worktree: str) -> Iterator[None]:
         yield
 
 
-def _is_free(files: Beneath, path: str) -> bool:
+def _is_free(files: WorkingFiles, path: str) -> bool:
     """Return whether nothing is at a path and only folders lead to it."""
     above = os.path.dirname(path)
     folder = files.reach(above) if above else None
@@ -105,7 +105,7 @@ def clean(root: str, worktree: str, git: Git, *, ignored: bool = False) -> None:
     Links to the same path of the user's tree `root` stay. Git only lists: what is removed lies in
     the worktree itself, at a path where git tracks no file.
     """
-    chosen, files = ("--directory",) if ignored else ("--exclude-standard",), Beneath(worktree)
+    chosen, files = ("--directory",) if ignored else ("--exclude-standard",), WorkingFiles(worktree)
     for name in map(os.fsdecode, git.names("ls-files", "-z", "--others", *chosen)):
         if name.endswith("/"):
             files.remove_all(name.rstrip("/"), root)

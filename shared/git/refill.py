@@ -11,8 +11,8 @@ from shared.git.few_paths import rebuild, tree_at
 from shared.git.files import refusing
 from shared.git.scratch import scratch
 from shared.git.worktree import REFILLING, base_is_gone, restore_record
-from state.beneath import Beneath
 from state.files import write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def refill(
         git = tree.git.on_index(os.path.join(folder, "index"))
         git.run("read-tree", held)
         files = [name for name, entry in listed(git).items() if entry.mode != GITLINK]
-        at = Beneath(path)
+        at = WorkingFiles(path)
         gone = [name for name in files if at.reach(name) is None]
         lay(git, gone)
     os.unlink(path + REFILLING)

@@ -13,8 +13,8 @@ from shared.git.copies import copied
 from shared.git.few_paths import fill_index, tree_and_rules
 from shared.git.filters import started_in
 from shared.git.stage import stage_names
-from state.beneath import Beneath
 from state.errors import Problem
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -106,7 +106,7 @@ def read_states(
     the vault. A folder where a file is `added` counts as nothing if every file in it is `removed`.
     `there` is what `tree_and_rules` says of HEAD, if known. Another `root` is a folder of ours.
     """
-    files = Beneath(root or repo.root)
+    files = WorkingFiles(root or repo.root)
     there = tree_and_rules(repo.git, "HEAD", wanted) if there is None else there
     links = [path for path, entry in there.items() if entry.mode == GITLINK]
     states: dict[str, Entry | Blocked | None] = {}
@@ -137,7 +137,7 @@ def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
 
 
 def _look_above(
-    files: Beneath,
+    files: WorkingFiles,
     path: str,
     wanted: Mapping[str, Entry | None],
     changes: PathChanges,
@@ -161,7 +161,7 @@ def _look_above(
 
 
 def _look_there(
-    files: Beneath, path: str, wanted: Mapping[str, Entry | None], changes: PathChanges
+    files: WorkingFiles, path: str, wanted: Mapping[str, Entry | None], changes: PathChanges
 ) -> bool | Blocked:
     """Return whether a file or link is at `path`, or a Blocked if something else is."""
     there = files.reach(path)
@@ -177,7 +177,7 @@ def _look_there(
     return Blocked(f"at this path is a folder with {left} in it") if left else False
 
 
-def _unplanned(files: Beneath, folder: str, removed: Collection[str]) -> str | None:
+def _unplanned(files: WorkingFiles, folder: str, removed: Collection[str]) -> str | None:
     """Return one file below `folder` that the plan does not remove, or None if there is none."""
     for name in files.names(folder):
         path = f"{folder}/{name}"
