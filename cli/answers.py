@@ -140,7 +140,7 @@ def _is_for_person(argv: Sequence[str]) -> bool:
     if not sys.stdout.isatty():
         return False
     from shared.commands import is_for_person, name_of
-    from shared.guard.consent import assistant_variable
+    from shared.mode.guarded import assistant_variable
 
     if assistant_variable():
         return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.answers import write
-from cli.options import agent_option, opened, state_dir_option
+from cli.options import agent_option, opened, state_dir_option, unproven_option
 from cli.results import UNPROVEN_SAID
 from shared.builders import Block
 from shared.mode.where import Target
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--sign", is_flag=True, help="Sign with your SSH key; one to touch proves a person.")
 @click.option("--key", metavar="FILE", help="The key to sign with; else git's user.signingkey.")
 @click.option("--approval", "file", metavar="FILE", help="A colleague's signed approval.json.")
+@unproven_option
 @click.option("--only", metavar="ID[,ID]", help="Only these milestones, joined by commas.")
 @state_dir_option
 @agent_option
@@ -40,6 +41,7 @@ def approve_command(  # noqa: PLR0913 – one parameter per option
     agent: str | None,
     *,
     sign: bool,
+    unproven: bool,
 ) -> None:
     """Approve exactly the bytes that the digest names. Only a person may run it.
 
@@ -62,7 +64,7 @@ def approve_command(  # noqa: PLR0913 – one parameter per option
             raise click.UsageError("--only makes a smaller plan; sign that when you approve it")
         write(_submit_part(state_dir, digest, only))
         return
-    found = light_plan.approve(target, digest, time.time(), Given(sign, key, file))
+    found = light_plan.approve(target, digest, time.time(), Given(sign, key, file, unproven))
     if isinstance(found, lookup.Mode):
         write(render_mode(found))
     elif found.config["config"].get("auto_run"):

@@ -53,7 +53,7 @@ def show(state_dir: str | None, *, as_json: bool) -> None:
 @click.argument("hash_", metavar="HASH")
 @state_dir_option
 def confirm(hash_: str, state_dir: str | None) -> None:
-    """Allow the project's commands with this hash to be run. Only a person may run it.
+    """Allow the commands or git hooks with this hash to be run. Only a person may run it.
 
     Example: planner config confirm 9b1d…07
     """

@@ -7,7 +7,7 @@ import sys
 import click
 
 from cli.answers import write, write_standing
-from cli.options import opened, state_dir_option
+from cli.options import opened, state_dir_option, unproven_option
 from orchestrator.execute import advance, control
 from orchestrator.execute.advance import MOST_FILES
 from quality_reviewer.risk import LOW, RISKS
@@ -69,14 +69,15 @@ def auto_command() -> None:
     "--risk", type=click.Choice(RISKS), default=LOW, show_default=True,
     help="The highest risk that such a plan may have.",
 )  # fmt: skip
+@unproven_option
 @state_dir_option
-def auto_on(files: int, risk: str, state_dir: str | None) -> None:
+def auto_on(files: int, risk: str, state_dir: str | None, *, unproven: bool) -> None:
     """Approve the run's plan in advance, if it stays within limits. Only a person may run it.
 
     Example: planner auto on --files 5 --risk low
     """
     state = opened(state_dir)
-    advance.allow(state, files, risk)
+    advance.allow(state, files, risk, unproven=unproven)
     advance.approve_in_advance(state)
     text = f"A plan of at most {files} files and risk {risk} is approved in advance for this run."
     block = Block("result", stage=state.run.stage).task(text)

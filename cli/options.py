@@ -10,7 +10,7 @@ import click
 
 from cli import answers
 from orchestrator.run.limits import settle
-from shared.commands import CONSENTED, is_for_person, name_of, roles_of
+from shared.commands import CONSENTED, is_for_person, name_of, names_roles, roles_of
 from shared.run import State, open_state
 from state.actors import ROLES
 from state.errors import Refused
@@ -35,6 +35,12 @@ def agent_option(command: Command) -> Command:
     return click.option("--agent", metavar="NAME", help="The agent that plans; else yours.")(
         command
     )
+
+
+def unproven_option(command: Command) -> Command:
+    """Add the option of the second act of an approval that nothing shows to be a person's."""
+    text = "Approve although nothing shows that a person does; after a first try."
+    return click.option("--unproven", is_flag=True, help=text)(command)
 
 
 def role_option(command: Command) -> Command:
@@ -71,7 +77,7 @@ def _check_person(ctx: click.Context, name: str, role: str | None) -> None:
     if role is not None:
         text = f"the role {role} may not run this, since only a person may"
         raise Refused("refused", "--role", text, "end here and say that it waits for the user")
-    from shared.guard.consent import assistant_variable
+    from shared.mode.guarded import assistant_variable
 
     variable = assistant_variable()
     if not variable or name in CONSENTED or ctx.params.get("dry_run"):
@@ -110,9 +116,8 @@ def with_shared_options(command: click.Command, path: str) -> click.Command:
         if "--format" not in named:
             command.params.append(FORMAT)
         if "--role" not in named:
-            name = name_of(path.split())
-            shown = bool(name) and roles_of(name) not in ((), ROLES)
-            option = click.Option([*_ROLE], expose_value=False, hidden=not shown, **_CALLER)
+            hidden = not names_roles(path.split())
+            option = click.Option([*_ROLE], expose_value=False, hidden=hidden, **_CALLER)
             command.params.append(option)
     return command
 

@@ -32,7 +32,8 @@ def recall_command(query: str, limit: int, *, as_json: bool) -> None:
     """Find what earlier plans decided and why.
 
     It searches decisions, rejected alternatives, risks, invariants and history, only of plans that
-    were approved and committed.
+    were committed. Each says who approved its plan – proven, unproven, nobody as far as this clone
+    knows –, and what nobody approved comes last.
 
     Example: planner recall "why do dates have no time zone"
     """
@@ -40,7 +41,10 @@ def recall_command(query: str, limit: int, *, as_json: bool) -> None:
         raise Refused("usage", "QUERY", "the query is empty", "a few words of what you look for")
     found, now = recall(os.getcwd(), query, limit), time.time()
     if as_json:
-        rows = [{**one.entry._asdict(), "confidence": one.confidence} for one in found]
+        rows = [
+            {**one.entry._asdict(), "confidence": one.confidence, "approved": one.approved}
+            for one in found
+        ]
         write(json_text(rows) + "\n")
         return
     block = Block("result", found=len(found))
@@ -57,6 +61,7 @@ def _show(block: Block, one: Found, now: float) -> None:
     block.data(
         entry.kind, text, id=entry.name, confidence=f"{one.confidence:.2f}",
         age=age_of(entry.at, now), source=entry.source, commit=entry.commit_id[:12],
+        approved=one.approved,
     )  # fmt: skip
 
 

@@ -99,7 +99,7 @@ def _work(
     if start is None:
         raise Refused("not_found", path, "this milestone has no worktree", "", "planner exec next")
     tree = repository.git.text("rev-parse", f"{start}^{{tree}}")
-    job = tools_job(state, plan) if hook else job_of(state, plan)
+    job = tools_job(state, plan, path) if hook else job_of(state, plan)
     job = replace(job, worktree=path, base_commit=start, base_tree=tree)
     found = capture(
         repository,

@@ -6,12 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from developer.verify.background import verify
+from developer.verify.hooks import hooks_hash, render_hooks
+from developer.verify.hooks import not_confirmed as hooks_not_confirmed
 from developer.verify.job import Job, Running
 from developer.verify.lock import vacancy
-from developer.verify.prepare import check_confirmed, prepare
+from developer.verify.prepare import not_confirmed, prepare
 from shared import archive
 from shared.candidates import chosen_commands
 from shared.config import commands_hash, render_commands
+from shared.git.repository import repository_at
 from shared.place.level import level
 from shared.plan_file import open_plan
 from shared.workspace import base_of, config_of
@@ -26,12 +29,17 @@ if TYPE_CHECKING:
 
 
 def confirm(state: State, digest: str) -> None:
-    """Record that the project's commands are confirmed; Refused if their hash is not `digest`."""
+    """Record that the project's commands, or its git hooks, are confirmed.
+
+    Refused if `digest` is the hash of neither.
+    """
     stored = state.config
     config = config_of(state)
     verify = (*config.verify, *chosen_commands(state.state_dir))
     more = replace(config, verify=tuple(dict.fromkeys(verify)))
     shown = {stored["hash"]: stored["text"], commands_hash(more): render_commands(more)}
+    hooks = render_hooks(state.repository, state.worktree)
+    shown[hooks_hash(hooks)] = hooks
     if not digest or digest not in shown:
         known = stored["hash"] or "(none configured)"
         text = f"this is not the hash of this run's commands, which is {known}"
@@ -59,16 +67,23 @@ def job_of(state: State, plan: Plan) -> Job:
     )
 
 
-def tools_job(state: State, plan: Plan) -> Job:
+def tools_job(state: State, plan: Plan, worktree: str = "") -> Job:
     """Return what formatters and hooks of a capture need, and whether a person confirmed it.
 
-    Refused for formatters that would run without a place and that nobody has confirmed.
+    Refused for those that would run without a place and that nobody has confirmed. `worktree` is
+    that of a milestone.
     """
-    job = job_of(state, plan)
-    job = replace(job, confirmed=state.database.is_confirmed(commands_hash(job.config)))
-    if job.config.format and not job.in_place:
-        check_confirmed(job.config, state.database.is_confirmed, state.state_dir)
-    return job
+    job, is_confirmed = job_of(state, plan), state.database.is_confirmed
+    repository = repository_at(job.repository, job.opened)
+    hooks = hooks_not_confirmed(repository, worktree or job.worktree, is_confirmed, state.state_dir)
+    format_ = (
+        not_confirmed(job.config, is_confirmed, state.state_dir) if job.config.format else None
+    )
+    refused = [refusal for refusal in (format_, hooks) if refusal]
+    if refused and not job.in_place:
+        raise Refused.of([problem for refusal in refused for problem in refusal.problems])
+    confirmed = is_confirmed(commands_hash(job.config))
+    return replace(job, confirmed=confirmed, hooks_refused=hooks)
 
 
 def verify_plan(state: State, plan: Plan) -> Done | Running:

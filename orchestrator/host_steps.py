@@ -13,8 +13,6 @@ from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import designs_itself, review_of
 from shared.candidates import read_found
 from shared.git.kept import is_kept
-from shared.mode import sessions
-from shared.mode.sessions import is_published
 from shared.qr.types import (
     AGENT,
     ASSISTANT,
@@ -48,7 +46,6 @@ if TYPE_CHECKING:
 
     from shared.builders import Block
     from shared.qr.types import Item
-    from shared.run import State
     from state.phases import Phase
     from state.plan_table import Checkpoint
 
@@ -87,7 +84,6 @@ def context(ctx: Context, prompt: str) -> Block:
         rules += "\n" + read_prompt("architect", "plan_design", "plan-design-execute-rules")
     block.rules(rules)
     block.data("request", state.run.request)
-    block.data("guard", unguarded(state))
     title = "submodules, empty in the worktree unless [worktree] setup fills them"
     block.data(title, "\n".join(state.config["submodules"]))
     if not whole:
@@ -96,14 +92,6 @@ def context(ctx: Context, prompt: str) -> Block:
     block.data("earlier plans", earlier_plans(ctx))
     words = ("plan", "done", "--phase", "plan-design", "--batch", answer_word(answer))
     return block.next("done", state.command(*words))
-
-
-def unguarded(state: State) -> str:
-    """Return a warning if hooks cannot enforce planning mode in this session, else ''."""
-    agent = state.database.agent
-    if state.database.planning(agent) is None or is_published(agent):
-        return ""
-    return f"{sessions.folder()} cannot be written, so no hook enforces planning mode here"
 
 
 def work(ctx: Context, script: str) -> Block:

@@ -49,6 +49,8 @@ class Connection:
         self.path = path
         # The agent that the audit names.
         self.agent = ""
+        # Whether an agent has begun to plan by this connection, so in this very command.
+        self.begun = False
         self._then: list[Callable[[], object]] = []
         try:
             # One that has gone since is not made anew, empty.

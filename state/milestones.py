@@ -1,4 +1,4 @@
-"""Read a milestone of a plan: its file changes, promised documentation and touched files.
+"""Read a milestone of a plan: its file changes, promised documentation, touched files, titles.
 
 Each function takes a milestone as commands have it, a model, or as printed steps have read it
 without pydantic, so that both agree. Only the standard library.
@@ -22,6 +22,18 @@ DOC_LISTS = {
     "algorithm-block": "algorithm_blocks",
     "inline-comment": "inline_comments",
 }
+
+# What tells of an entity of a plan what it is, in the field that it has.
+_TITLES = (
+    "title", "name", "decision", "alternative", "description", "risk", "text", "behavior",
+    "question",
+)  # fmt: skip
+
+
+def title_of(entity: Any) -> str:  # noqa: ANN401 – any entity
+    """Return the text that describes a plan entity in a printed list: its title, after its file."""
+    title = next((text for n in _TITLES if (text := getattr(entity, n, ""))), "")
+    return ": ".join(filter(None, [getattr(entity, "file", ""), title]))
 
 
 if TYPE_CHECKING:

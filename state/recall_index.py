@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
-VERSION = "1"
+VERSION = "2"
 _SCHEMA = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE plans (digest TEXT PRIMARY KEY, source TEXT NOT NULL)",
+    """CREATE TABLE plans (digest TEXT PRIMARY KEY, source TEXT NOT NULL,
+    approved TEXT NOT NULL DEFAULT 'nobody', judged TEXT NOT NULL DEFAULT '')""",
     """CREATE VIRTUAL TABLE entries USING fts5(title, body, kind UNINDEXED, name UNINDEXED,
     digest UNINDEXED, source UNINDEXED, commit_id UNINDEXED, at UNINDEXED,
     tokenize='porter unicode61 remove_diacritics 2')""",
@@ -31,7 +32,9 @@ _SCHEMA = (
 _COLUMNS = ("title", "body", "kind", "name", "digest", "source", "commit_id", "at")
 # A word of the title counts as much as four of the reasoning below it.
 _RANKED = (
-    "SELECT rowid, * FROM entries WHERE entries MATCH ? ORDER BY bm25(entries, 4.0, 1.0) LIMIT ?"
+    "SELECT rowid, *, (SELECT approved FROM plans WHERE plans.digest=entries.digest) approved "
+    "FROM entries WHERE entries MATCH ? AND digest IN (SELECT digest FROM plans WHERE "
+    "(approved='nobody')=?) ORDER BY bm25(entries, 4.0, 1.0) LIMIT ?"
 )
 _FIFTH = 5
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
@@ -66,6 +69,8 @@ class Found(NamedTuple):
 
     entry: Entry
     confidence: float
+    # Who approved the plan that says so: proven, unproven, nobody.
+    approved: str
 
 
 class Memory:
@@ -142,9 +147,22 @@ class Memory:
 
     def add(self, digest: str, source: str, entries: Iterable[Entry]) -> None:
         """Add what a plan said; use it in a transaction."""
-        self.connection.execute("INSERT OR IGNORE INTO plans VALUES (?,?)", (digest, source))
+        self.connection.execute(
+            "INSERT OR IGNORE INTO plans (digest, source) VALUES (?,?)", (digest, source)
+        )
         sql = f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608 – our own columns
         self.connection.executemany(sql, entries)
+
+    def judged(self, digest: str) -> str:
+        """Return by what `approve` judged a plan the last time, "" if it has not."""
+        sql = "SELECT judged FROM plans WHERE digest=?"
+        row = self.connection.execute(sql, (digest,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def approve(self, digest: str, approved: str, judged: str) -> None:
+        """Store who approved a plan, and by what that was judged; use it in a transaction."""
+        sql = "UPDATE plans SET approved=?, judged=? WHERE digest=?"
+        self.connection.execute(sql, (approved, judged, digest))
 
     def forget(self, digests: Iterable[str]) -> None:
         """Remove plans and what they said; use it in a transaction."""
@@ -155,7 +173,7 @@ class Memory:
     # recall
 
     def recall(self, query: str, limit: int) -> list[Found]:
-        """Return the entries that fit a query best, best first.
+        """Return the entries that fit a query best, best first; what nobody approved comes last.
 
         The confidence is the share of the query's rare words that an entry has, each weighed by
         how rare it is; words that no plan has lower it.
@@ -166,7 +184,11 @@ class Memory:
             return []
         rare = [word for word in weights if word not in common] or list(weights)
         match = " OR ".join(f'"{word}"' for word in rare)
-        rows = self.connection.execute(_RANKED, (match, max(limit, _LOOKED_AT))).fetchall()
+        rows = [
+            row
+            for by_nobody in (False, True)
+            for row in self.connection.execute(_RANKED, (match, by_nobody, max(limit, _LOOKED_AT)))
+        ]
         has = self._words_in([row["rowid"] for row in rows], weights)
         whole = sum(weights.values())
         known = min(1.0, len(weights) / min(len(words), _RAREST))
@@ -174,8 +196,8 @@ class Memory:
         for row in rows:
             covered = sum(weights[word] for word in has[row["rowid"]])
             entry = Entry(*(row[name] for name in _COLUMNS))
-            found.append(Found(entry, round(covered / whole * known, 2)))
-        return sorted(found, key=lambda one: -one.confidence)[:limit]
+            found.append(Found(entry, round(covered / whole * known, 2), row["approved"]))
+        return sorted(found, key=lambda one: (one.approved == "nobody", -one.confidence))[:limit]
 
     def _weights(self, words: Sequence[str]) -> tuple[dict[str, float], set[str]]:
         """Return how rare the rarest words of a query are that the index has, and the common ones.

@@ -133,7 +133,7 @@ def _in_list(path: str) -> str:
 
 
 def _driver(repo: Repository) -> str:
-    add, tree = (shlex.join(repo.git.words(*words)) for words in (_ADD, _WRITE_TREE))
+    add, tree = (shlex.join(repo.git_in_place.words(*words)) for words in (_ADD, _WRITE_TREE))
     return _DRIVER.replace("ADD", add).replace("TREE", tree)
 
 

@@ -1,4 +1,4 @@
-"""Runs formatters and hooks, which no person has confirmed, in the place or as confined as we can.
+"""Runs formatters and hooks in the place; without one, those that a person has confirmed.
 
 They may write only in the folder they run in, in a private one and below the paths that
 `[verify] write` names.
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from developer.verify.job import Job
+    from state.errors import Refused
 
 HOOK_LIMIT_S = 900.0
 HOOK_OUTPUT_MAX_BYTES = 64_000
@@ -51,7 +52,7 @@ PLACE_LIMITS = (
 
 @dataclass(frozen=True)
 class Confined:
-    """Runs a command in the place; without one, with limits on where it writes.
+    """Runs a command in the place; without one, if it may, with limits on where it writes.
 
     If the kernel can limit writes and fails to, the command does not run.
     """
@@ -62,13 +63,15 @@ class Confined:
     # Files that the command may read although the place hides others of their kind.
     secrets: tuple[str, ...] = ()
     time_limit_s: float = HOOK_LIMIT_S
+    # Why nothing may run without the place, None if it may.
+    refused: Refused | None = None
 
     @classmethod
     def of(cls, job: Job) -> Confined:
         """Return the one for a run's worktrees, with what a person has confirmed."""
         writable = write_paths(job.config, job.repository) if job.confirmed else ()
         secrets = secret_paths(job.config, job.repository) if job.confirmed else ()
-        return cls(tuple(writable), job.repository, tuple(secrets))
+        return cls(tuple(writable), job.repository, tuple(secrets), refused=job.hooks_refused)
 
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
         """Run the command `argv` in `cwd`, then end every process that it started."""
@@ -104,6 +107,8 @@ class Confined:
     def _outside(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str, output: IO[bytes]
     ) -> int | None:
+        if self.refused:
+            raise self.refused
         deadline = time.monotonic() + self.time_limit_s
         words = wrap((cwd, private, *self.writable), list(argv), strict=True)
         # A file, not a pipe: a process left running would keep a pipe open for ever.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shared.git.repository import Repository
+    from state.errors import Refused
     from state.results import VerifyResult
 
 Baseline = Literal["pass", "fail", "not-run"]
@@ -44,6 +45,8 @@ class Job:
     # may only if a person has `confirmed` them.
     in_place: bool = False
     confirmed: bool = False
+    # Why its git hooks may not run without the place, None if they may.
+    hooks_refused: Refused | None = field(default=None, compare=False, repr=False)
     # Commands that the assistant chose.
     chosen: tuple[str, ...] = ()
     # The paths of our own files that the commit will add.

@@ -30,15 +30,24 @@ _MARKER, _WORKTREE = "prepared-{}.json", "worktree"
 
 def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_dir: str) -> None:
     """Raise Refused, listing the project's commands, unless a person has confirmed them."""
+    if refusal := not_confirmed(config, is_confirmed, state_dir):
+        raise refusal
+
+
+def not_confirmed(
+    config: Config, is_confirmed: Callable[[str], bool], state_dir: str
+) -> Refused | None:
+    """Return the refusal of the project's commands, None if there are none or it was confirmed."""
     digest = commands_hash(config)
-    if digest and not is_confirmed(digest):
-        raise Refused(
-            "refused",
-            "planner.toml",
-            "no person has confirmed the commands of this project yet:\n" + render_commands(config),
-            "ask the user to read the commands and then to confirm them",
-            command("config", "confirm", digest, state_dir=state_dir),
-        )
+    if not digest or is_confirmed(digest):
+        return None
+    return Refused(
+        "refused",
+        "planner.toml",
+        "no person has confirmed the commands of this project yet:\n" + render_commands(config),
+        "ask the user to read the commands and then to confirm them",
+        command("config", "confirm", digest, state_dir=state_dir),
+    )
 
 
 def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from developer.verify.in_place import TEMPORARY, scene
 from developer.verify.lock import undisturbed
 from developer.verify.process import OUT_OF_TIME, temporary_variables
 from shared.git.command import project_environment
-from shared.git.hooks import Ran, executables, hook_folder, ran_hooks, wrapped_hooks
+from shared.git.hooks import Ran, hook_folder, ran_hooks, wrapped_hooks
 from shared.git.intended import COMMIT, DIFF, MOST_OF_DIFF, SHOW, Made
 from shared.git.scratch import scratch, sweep
 from shared.git.settle import tail
@@ -68,18 +68,13 @@ class Stage:
     root: str
 
 
-def hook_names(job: Job, repo: Repository) -> list[str]:
-    """Return the hooks that git would run, of the user's tree and of the worktree."""
-    folders = hook_folder(repo.git), hook_folder(repo.git_in(job.worktree))
-    return sorted({name for folder in folders for name in executables(folder)})
-
-
 def try_commit(
     job: Job, repo: Repository, intended: Intended, names: Sequence[str]
 ) -> tuple[Attempt, Attempt]:
     """Make the intended commit with these hooks, on no branch and on the user's, for a trial.
 
-    Nothing is signed, and nothing of it lasts.
+    Nothing is signed, and nothing of it lasts. Refused without a place for hooks that nobody has
+    confirmed.
     """
     try:
         with _in_place(job, repo, intended) as stage:

@@ -13,7 +13,8 @@ from quality_reviewer.risk import beyond
 from shared import approval
 from shared.drift import check_run
 from shared.execution.deeds import Execution
-from shared.guard.consent import check_consent, is_guarded
+from shared.guard.consent import check_consent, check_second_act
+from shared.mode.guarded import is_guarded
 from shared.plan_file import check_frozen
 from state.channels import IN_ADVANCE
 from state.errors import Refused
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 MOST_FILES = 10  # unless the person says another number
 
 
-def allow(state: State, most_files: int, risk: str) -> None:
-    """Store a person's approval in advance for this run; Refused if an assistant gives it."""
+def allow(state: State, most_files: int, risk: str, *, unproven: bool = False) -> None:
+    """Store a person's approval in advance for this run; Refused if an assistant gives it.
+
+    `unproven` is the second act of one that nothing shows to be a person's.
+    """
     if state.run.ending:
         text = f"the run is {state.run.ending}"
         raise Refused("conflict", "auto on", text, "start a new run", "planner start")
@@ -42,10 +46,12 @@ def allow(state: State, most_files: int, risk: str) -> None:
     if state.config["config"].get("require") == "proven":
         text = "[approval] require is proven, and no approval in advance can be that"
         raise Refused("refused", "auto on", text, "approve each plan once it is submitted")
+    given = state.database.auto(state.run)
+    if given and (given.most_files, given.risk) == (most_files, risk):
+        return
+    what = ("auto", "on", "--files", str(most_files), "--risk", risk)
+    check_second_act(state.database, state.run, consent, what, guarded=guarded, again=unproven)
     with state.database as database:
-        given = database.auto(state.run)
-        if given and (given.most_files, given.risk) == (most_files, risk):
-            return
         database.set_auto(state.run, most_files, risk, consent.who, consent.channel)
         detail = f"at most {most_files} files, risk {risk}, channel: {consent.channel}"
         database.audit(state.run, consent.who, "auto on", detail=detail)

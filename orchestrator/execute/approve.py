@@ -13,7 +13,14 @@ from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.git.rebuilt import refuse_other_patches
 from shared.git.repository import repository_at
-from shared.guard.consent import Consent, check_consent, check_demand, check_person, is_guarded
+from shared.guard.consent import (
+    Consent,
+    check_consent,
+    check_demand,
+    check_person,
+    check_second_act,
+)
+from shared.mode.guarded import is_guarded
 from shared.mode.sessions import repository_root
 from shared.mode.where import database_path
 from shared.plan_file import check_named
@@ -30,11 +37,13 @@ if TYPE_CHECKING:
 
 
 class Given(NamedTuple):
-    """How a person gives an approval besides typing it: signs it, or hands in a signed file."""
+    """How a person gives an approval besides typing it: by a signature, a file, or a second act."""
 
     sign: bool = False
     key: str | None = None
     file: str | None = None
+    # Where nothing shows that a person gives it: the second act.
+    unproven: bool = False
 
     @property
     def is_signed(self) -> bool:
@@ -74,6 +83,10 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
             found, consent = _consent(state, commit_to_come(state, plan), now, given)
             check_demand(consent, state.config["config"].get("require", ""), digest)
             check_run(state)
+            what, guarded = ("approve", digest), _is_guarded(state)
+            check_second_act(
+                state.database, state.run, consent, what, guarded=guarded, again=given.unproven
+            )
             approval.save(state.state_dir, found)
             with state.database as database:
                 database.approve(state.run, digest, consent.who, consent.channel)
@@ -84,7 +97,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
 
 def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[Approval, Consent]:
     """Return the approval to be kept and how strong it is; Refused if it is not given."""
-    guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
+    guarded = _is_guarded(state)
     if not given.is_signed:
         consent = check_consent(asked.digest, guarded=guarded, now=now)
         proof = {"kind": approval.TYPED} if consent.channel == COMMAND else None
@@ -104,6 +117,10 @@ def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[A
     signers = approval.allowed_signers(repository.git, asked.base)
     channel, who = approval.signed_by(found, signers)
     return found._replace(word=channel, who=who), Consent(channel, who=who)
+
+
+def _is_guarded(state: State) -> bool:
+    return is_guarded(state.database, state.database.planning_of(state.run.run_id))
 
 
 def _check_same(file: str, found: Approval, asked: Approval) -> None:

@@ -20,13 +20,9 @@ from shared.digests import SHORTEST
 from shared.drift import is_watched, problem_of, tree_of_light
 from shared.execution import holder
 from shared.git.repository import repository_at
-from shared.guard.consent import (
-    assistant_variable,
-    check_consent,
-    check_demand,
-    is_guarded,
-)
+from shared.guard.consent import check_consent, check_demand, check_second_act
 from shared.mode import limits, sessions
+from shared.mode.guarded import assistant_variable, is_guarded
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, check_only_here
 from shared.mode.where import database_path
@@ -132,9 +128,12 @@ def approve(target: Target, begins: str, now: float, given: Given = TYPED) -> Mo
         raise Refused("conflict", "--sign", text, "approve it without a signature")
     if found.stage != EXECUTING:
         rows = [found.row] if found.row else []
-        consent = check_consent(digest, guarded=is_guarded(found.database, rows), now=now)
+        guarded = is_guarded(found.database, rows)
+        consent = check_consent(digest, guarded=guarded, now=now)
         check_demand(consent, _demand(found), digest)
         check_tree(found)
+        what = ("approve", digest)
+        check_second_act(found.database, None, consent, what, guarded=guarded, again=given.unproven)
         found.change("approve", consent.who, consent.detail)
     return found
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator.run import limits as run_limits
 from shared import resources
 from shared.mode import limits
-from shared.mode.sessions import agent_name, repository_root
+from shared.mode.sessions import agent_name, join_client, repository_root
 from shared.mode.transitions import change_agent, status_of
 from shared.mode.where import NOBODY, database_path, nobody_plans, open_database
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
@@ -52,6 +52,8 @@ class Mode:
             self.state.reload()
         limits.settle(self.database, self.agent, self.now)
         self.reload()
+        if self.agent == self.database.agent and self.stage != INACTIVE:
+            join_client(self.agent)
         return self
 
     @property

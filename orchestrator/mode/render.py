@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.builders import Block
-from shared.guard.consent import is_guarded
-from shared.mode import sessions
-from shared.mode.sessions import is_published
+from shared.mode.guarded import is_guarded, unguarded
 from shared.place.level import level
 from shared.resources import fill, read_prompt
 from state.light import DONE, STARTED
@@ -80,10 +78,7 @@ def render_mode(found: Mode) -> str:
     if row is not None and row.phase != INACTIVE:
         block.data("task", row.task_description or "")
         block.data("reason", row.reason or "")
-        if not is_published(found.agent):
-            block.data(
-                "guard", f"{sessions.folder()} cannot be written, so no hook keeps you read-only"
-            )
+        block.data("guard", unguarded(found.database, _agents(found)))
     block.data("shell", _shell(found) or "")
     if plan is not None:
         block.data("plan", render_light(plan))

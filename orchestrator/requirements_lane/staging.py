@@ -10,7 +10,6 @@ from orchestrator.requirements_lane.temporary import is_temporary
 from shared import archive
 from shared.git.change import Entry, ends, listed
 from shared.git.copies import copied
-from shared.git.filters import started_in
 from shared.git.proof import Staged
 from shared.git.repository import PLANNER, within
 from shared.git.stage import refresh_names, stage_names
@@ -100,8 +99,7 @@ def stage(repository: Repository, paths: Iterable[str], folder: str) -> dict[str
     present = {os.fsencode(name) for name in names if _is_file(repository, name)}
     gone = {os.fsencode(name) for name in names if name in now} - present
     if gone or present:
-        git = repository.git.having(*started_in(repository.git, repository.root))
-        with copied(git, present, folder) as lent:
+        with copied(repository.git, present, folder) as lent:
             stage_names(lent, gone, present)
         refresh_names(repository.git, present)
         now = listed(repository.git)

@@ -5,14 +5,13 @@ What is found only after the approval costs a revision and a second approval.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import tools_job
-from developer.verify.trial_commit import hook_names, limit_of, try_commit
+from developer.verify.hooks import hook_names
+from developer.verify.trial_commit import limit_of, try_commit
 from orchestrator.submit.message import files_beside, message_of
 from shared.git.change import ends
-from shared.git.filters import confined
 from shared.git.fit import Ways, check_fit
 from shared.git.intended import check_extra, check_index, check_state, intend
 from shared.git.large import BLOB
@@ -53,9 +52,7 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
     repository, vault = open_repository(state)
     if repository.is_private or state.run.depth == "intent":
         return ""
-    # Nobody has approved the bytes that they would get.
-    filters = confined(repository.git, repository.root, repository.root)
-    repository, note = replace(repository, settings=tuple(filters)), ""
+    note = ""
     changes, beside = plan_changes(plan), files_beside(state, plan, data)
     at = head(repository)
     problems = check_state(repository, at) + _check_tree(repository, vault, changes)
@@ -84,11 +81,9 @@ def check_on_branch(state: State, plan: Plan, repository: Repository, intended: 
     submitted = [row["detail"] for row in rows if row["action"] == "submit"]
     if not submitted or submitted[-1] in ("", branch_of(state)):
         return
-    repository = replace(
-        repository, settings=tuple(confined(repository.git, repository.root, repository.root))
-    )
     job = tools_job(state, plan)
-    apart, on_branch = try_commit(job, repository, intended, hook_names(job, repository))
+    names = hook_names(repository, job.worktree)
+    apart, on_branch = try_commit(job, repository, intended, names)
     if on_branch.code and not apart.code:
         tried = Tried(state, plan, intended, [], limit_of(job))
         raise Refused.of(tried.judge(apart, on_branch))
@@ -126,7 +121,7 @@ def _try_hooks(
 ) -> tuple[list[Problem], str]:
     """Make the commit for a trial; return what its hooks have against it, and what to note."""
     job = tools_job(state, plan)
-    names = hook_names(job, repository)
+    names = hook_names(repository, job.worktree)
     if not names:
         return [], ""
     limit_s = limit_of(job)

@@ -108,6 +108,8 @@ def _stale_sessions(now: float) -> list[Finding]:
     """Report sessions that hooks hold though nobody goes on: idle for a day, or forgotten."""
     found = []
     for session in sessions.all_sessions():
+        if session.session != session.agent and sessions.is_published(session.agent):
+            continue
         what = f"session {session.agent}"
         hours = (now - sessions.last_call(session.agent)) / 3600
         gone = _gone(session)

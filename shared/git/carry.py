@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from shared.git.change import apply_patches
 from shared.git.command import error_text, failed, version
 from shared.git.copies import reset, restore
-from shared.git.filters import merging_plainly
 from shared.git.lending import clean, forget
 from shared.git.merged import MERGES_TREES
 from shared.git.snapshot import IDENTITY
@@ -44,7 +43,7 @@ def carry_over(
         index.run("read-tree", old)
         apply_patches(index, changes)
         held = index.text("write-tree")
-    git = tree.git.having("rerere.enabled=false", *merging_plainly(tree.git), **IDENTITY)
+    git = tree.git.having("rerere.enabled=false", **IDENTITY)
     git.run("update-ref", "--no-deref", "HEAD", new)
     if version() >= MERGES_TREES:
         conflicts = _merge(repo, git, old, held, new)

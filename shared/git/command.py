@@ -65,10 +65,15 @@ _FILTER = r"(clean|smudge) filter '[^']*' failed"
 _CONFINED = "the filter that git's settings name ran in the place, where it has no network and what"
 # Fetches all that a partial clone leaves out.
 FETCH_ALL = "git fetch --refetch --no-filter"
+_FORBIDDEN = r"transport '\w+' not allowed"
 _PARTIAL = "in a partial clone git fetches what it left out when it is needed"
 _WAYS = (
     (r"[Nn]o space left on device|Disk quota exceeded", f"make room on the disk, {_AGAIN}"),
     (_NO_LFS, f"install git-lfs, which this repository's attributes ask for, {_AGAIN}"),
+    (
+        _FORBIDDEN,
+        f"read what .git/config fetches by; if that is yours: {FETCH_ALL}, {_AGAIN}",
+    ),
     (_FAR_AWAY, f"{_PARTIAL}: make its remote reachable, {_AGAIN}; or: {FETCH_ALL}"),
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
 )
@@ -164,7 +169,7 @@ class Git:
         is asked again once a file that it had them from is another.
         """
         if not self.known.holds:
-            words = ("config", "--list", "--show-origin", "-z")
+            words = ("config", "--list", "--show-scope", "--show-origin", "-z")
             self.known.read(self.as_set_up().run(*words), self._folder)
         return self.known.settings
 

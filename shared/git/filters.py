@@ -34,6 +34,16 @@ def drivers(git: Git) -> dict[str, str]:
     return {key: value for key, value in git.settings().items() if key.startswith("filter.")}
 
 
+def starting(git: Git) -> dict[str, str]:
+    """Return those of the filters' settings by which git starts a program, with its command."""
+    return {k: v for k, v in drivers(git).items() if v and k.rpartition(".")[2] in _STARTS}
+
+
+def unknown(git: Git) -> dict[str, str]:
+    """Return the same as `starting` without git-lfs and its like, which run nothing of a tree."""
+    return {k: v for k, v in starting(git).items() if not _KEEPERS.fullmatch(v)}
+
+
 def switched_off(git: Git) -> list[str]:
     """Return the git settings with which no filter runs and files count as they are on disk."""
     names = {key.removeprefix("filter.").rpartition(".")[0] for key in drivers(git)}
@@ -46,23 +56,9 @@ def confined(git: Git, worktree: str, repository: str) -> list[str]:
 
     `repository` is the root of the user's working tree, whose secrets the place hides.
     """
-    found = drivers(git)
-    starting = {k: v for k, v in found.items() if v and k.rpartition(".")[2] in _STARTS}
-    _check_names(starting)
-    return [f"{key}={_confined(key, text, worktree, repository)}" for key, text in starting.items()]
-
-
-def started_in(git: Git, folder: str) -> list[str]:
-    """Return the git settings with which the user's filters start in a folder, as git starts them.
-
-    Git starts them at the root of its working tree, and what it is lent may be copies elsewhere.
-    """
-    there = f"cd {shlex.quote(folder)} && "
-    return [
-        f"{key}={there if key.endswith('.process') else there.replace('%', '%%')}{text}"
-        for key, text in drivers(git).items()
-        if text and key.rpartition(".")[2] in _STARTS and "=" not in key
-    ]
+    found = starting(git)
+    _check_names(found)
+    return [f"{key}={_confined(key, text, worktree, repository)}" for key, text in found.items()]
 
 
 def hold_content(users: Git, git: Git, names: Iterable[bytes]) -> bool:

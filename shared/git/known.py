@@ -8,6 +8,9 @@ import stat
 # What tells a file or folder from another that is put into its place, or a file from what it was.
 Mark = tuple[int, int, int] | None
 
+# Scopes of git's settings: the repository's file, also by what it includes, and a worktree's.
+_OWN = ("local", "worktree")
+
 
 def mark_of(path: str) -> Mark:
     """Return the mark of a file or folder, None if there is none."""
@@ -23,12 +26,16 @@ def mark_of(path: str) -> Mark:
 class Known:
     """The git settings of a repository, and facts about its objects."""
 
-    __slots__ = ("_files", "facts", "settings")
+    __slots__ = ("_files", "facts", "own", "replaced", "settings")
 
     def __init__(self) -> None:
         # About objects that are named by ids.
         self.facts: dict[tuple[object, ...], bytes] = {}
         self.settings: dict[str, str] = {}
+        # Key and value of each that the repository itself says, not the user.
+        self.own: tuple[tuple[str, str], ...] = ()
+        # What git is told instead of some settings, by the folder that it works in.
+        self.replaced: dict[str, list[str]] = {}
         self._files: dict[str, Mark] = {}
 
     @property
@@ -37,9 +44,13 @@ class Known:
         return bool(self._files) and all(mark_of(p) == mark for p, mark in self._files.items())
 
     def read(self, listed: bytes, folder: str) -> None:
-        """Keep what `git config --list --show-origin -z` prints in a folder."""
+        """Keep what `git config --list --show-scope --show-origin -z` prints in a folder."""
         rows = os.fsdecode(listed).split("\0")
-        files = [row.removeprefix("file:") for row in rows[:-1:2] if row.startswith("file:")]
+        scopes, origins, entries = rows[:-1:3], rows[1::3], rows[2::3]
+        files = [row.removeprefix("file:") for row in origins if row.startswith("file:")]
         paths = [os.path.join(folder, path) for path in files] or [folder]
         self._files = {path: mark_of(path) for path in paths}
-        self.settings = dict(row.partition("\n")[::2] for row in rows[1::2])
+        self.replaced = {}
+        pairs = [row.partition("\n")[::2] for row in entries]
+        self.settings = dict(pairs)
+        self.own = tuple(p for scope, p in zip(scopes, pairs, strict=True) if scope in _OWN)

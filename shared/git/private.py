@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from shared.git.command import DURABLE, Git
 from shared.git.copies import copied
 from shared.git.files import refusing
-from shared.git.filters import started_in
 from shared.git.kept import KEPT_FILES
 from shared.git.repository import PLANNER, Repository, check_path, private_at
 from shared.git.snapshot import IDENTITY
@@ -84,8 +83,7 @@ def record(root: str, secrets: Iterable[str]) -> Repository:
     lines += ["/" + _ODD.sub(r"\\\1", path) for path in secrets if "\n" not in path]
     os.makedirs(os.path.join(repository.git_dir, "info"), exist_ok=True)
     write_atomic(os.path.join(repository.git_dir, "info", "exclude"), os.fsencode("\n".join(lines)))
-    settings = (*DURABLE, "i18n.commitEncoding=UTF-8", *started_in(repository.git, root))
-    git = repository.git.having(*settings, **IDENTITY)
+    git = repository.git.having(*DURABLE, "i18n.commitEncoding=UTF-8", **IDENTITY)
     found = scan(git)
     plain = {name for name in found.untracked if not name.endswith(b"/")}
     present = (found.changed - found.gone) | plain

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from shared.git.change import Ends, Entry
 from shared.git.command import FETCH_ALL, error_text, failed
+from shared.git.programs import is_partial
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ class Reader:
     @functools.cached_property
     def is_partial(self) -> bool:
         """Whether the repository is a partial clone, in which git fetches what it needs."""
-        return any(
-            key.endswith((".promisor", ".partialclonefilter")) for key in self.git.settings()
-        )
+        return is_partial(self.git.settings())
 
     def _fetch(self, old: str, new: str) -> None:
         """Have git fetch those trees that a partial clone left out; Refused if it cannot.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import OLDEST, Git, discover, error_text, version
@@ -14,6 +13,7 @@ from shared.git.files import refusing
 from shared.git.identity import check_identities
 from shared.git.kept import KEPT_FILES, is_kept
 from shared.git.known import Known, mark_of
+from shared.git.programs import harmless
 from state.errors import Problem, Refused
 from state.files import write_atomic
 
@@ -50,28 +50,32 @@ class Repository:
     common_dir: str
     objects: str
     object_format: str
-    # Further git settings (`key=value`) for every command.
-    settings: tuple[str, ...] = ()
     # What `Git.settings` has read, by git folder.
     known: dict[str, Known] = field(default_factory=dict, compare=False, repr=False)
     # What `_marks` said when it was opened.
     marks: tuple[Mark, ...] = field(default=(), compare=False, repr=False)
 
-    @cached_property
+    @property
     def git(self) -> Git:
-        """Git commands in the user's working tree, with settings that keep hooks from running."""
+        """Git commands in the user's working tree; they start nothing that the repository names."""
         return self.git_in(self.root)
+
+    @property
+    def git_in_place(self) -> Git:
+        """Git commands for the place, which holds whatever filters they start."""
+        return Git(self.git_dir, self.root, known=self.known.setdefault(self.git_dir, Known()))
 
     def git_in(self, root: str, git_dir: str = "") -> Git:
         """Return a Git on this repository with the folder `root` as its working tree.
 
         `git_dir` is the git folder of a linked worktree.
         """
-        settings_of = git_dir = git_dir or self.git_dir
-        if git_dir != self.git_dir and not _OWN_SETTINGS.search("\n".join(self.git.settings())):
-            settings_of = self.git_dir
-        git = Git(git_dir, root, known=self.known.setdefault(settings_of, Known()))
-        return git.having(*self.settings) if self.settings else git
+        git = self.git_in_place
+        if git_dir not in ("", self.git_dir):
+            own = _OWN_SETTINGS.search("\n".join(git.settings()))
+            known = self.known.setdefault(git_dir, Known()) if own else git.known
+            git = Git(git_dir, root, known=known)
+        return git.in_tree(root).having(*harmless(git, root, self.root))
 
     @property
     def is_private(self) -> bool:

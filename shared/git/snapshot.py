@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from shared.git.copies import copied
 from shared.git.files import refusing
-from shared.git.filters import started_in
 from shared.git.repository import PLANNER, head, within
 from shared.git.scratch import scratch
 from shared.git.stage import scan, stage_names, staged_tree
@@ -44,7 +43,7 @@ def snapshot(repo: Repository) -> str:
         # its time, by which git knows of which files it may not trust the times.
         with contextlib.suppress(FileNotFoundError):
             shutil.copy2(os.path.join(repo.git_dir, "index"), index)
-        git = repo.git.having(*started_in(repo.git, repo.root)).on_index(index)
+        git = repo.git.on_index(index)
         names = scan(git)
         nested = {name for name in names.untracked if name.endswith(b"/")}
         keep = {name for name in names.changed | names.untracked - nested if not _ours(name)}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.change import GITLINK, LINK, Entry, ends, listed
 from shared.git.copies import copied
 from shared.git.few_paths import fill_index, tree_and_rules
-from shared.git.filters import started_in
 from shared.git.stage import stage_names
 from state.errors import Problem
 from state.working_files import WorkingFiles
@@ -121,7 +120,6 @@ def read_states(
     if present:
         with vault.scratch() as folder:
             git = quarantined(repo, vault, os.path.join(folder, "index"), files.root)
-            git = git.having(*started_in(git, repo.root))
             fill_index(git, there, wanted, repo.zero)
             names = [os.fsencode(path) for path in present]
             with contextlib.nullcontext(git) if root else copied(git, names, folder) as lent:
@@ -132,8 +130,11 @@ def read_states(
 
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
-    """Return a Git with the user's settings that stores its objects in the planner's repository."""
-    return repo.git_in(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
+    """Return a Git with the user's settings that stores its objects in the planner's repository.
+
+    Whatever its working tree, filters start at the root of the user's, where their programs lie.
+    """
+    return repo.git.in_tree(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
 
 
 def _look_above(

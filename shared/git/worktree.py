@@ -12,7 +12,6 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.files import refusing, remove_behind, remove_tree
-from shared.git.filters import confined
 from shared.git.git_file import read_git_file, repair_git_file
 from state.errors import Refused
 from state.files import write_atomic
@@ -45,8 +44,7 @@ class Worktree(NamedTuple):
     @property
     def git(self) -> Git:
         """Git commands in the worktree, whatever its `.git` names; filters run in the place."""
-        git = self.repo.git_in(self.path, self.admin)
-        return git.having(*_CHECKOUT, *confined(git, self.path, self.repo.root))
+        return self.repo.git_in(self.path, self.admin).having(*_CHECKOUT)
 
     @property
     def index_file(self) -> str:

@@ -20,15 +20,14 @@ from shared.guard.programs import (
     SYSTEM,
     TERMINALS,
 )
+from shared.mode.lineage import MOST, PROC, identity_of, stat_of
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-PROC = "/proc"
 _MARKS = tuple(os.fsencode(name) + b"=" for name in known.MARKS)
 _INIT = 1
-_MOST = 200  # processes above another one
 
 
 class Process:
@@ -57,7 +56,7 @@ class Process:
     @property
     def identity(self) -> str:
         """Return a text that no other process has while the machine runs."""
-        return f"{self.pid}:{self.began}"
+        return identity_of(self.pid, self.began)
 
     @property
     def name(self) -> str:
@@ -67,20 +66,18 @@ class Process:
 
 def read(pid: int) -> Process | None:
     """Return a process by its id, None if there is none or the system does not show it."""
-    folder = f"{PROC}/{pid}"
+    folder, stat = f"{PROC}/{pid}", stat_of(pid)
     try:
-        stat, owner = _bytes(f"{folder}/stat"), os.stat(folder).st_uid
-        before, _, after = stat.rpartition(b")")
-        fields = after.split()
-        if fields[0] == b"Z":
-            return None  # it has ended, and its parent has not asked how
-        name, parent, began = before.partition(b"(")[2], int(fields[1]), fields[19].decode()
-    except (OSError, IndexError, ValueError):
+        owner = os.stat(folder).st_uid
+    except OSError:
         return None
+    if stat is None:
+        return None
+    name, parent, began = stat
     path = _link(f"{folder}/exe")
     words = [os.fsdecode(word) for word in _try(f"{folder}/cmdline").split(b"\0")[:8]]
     script = _script(path or words[0], words)
-    found = Process(pid, parent, {os.fsdecode(name), *(_base(p) for p in (path, script) if p)})
+    found = Process(pid, parent, {name, *(_base(p) for p in (path, script) if p)})
     found.path, found.owner, found.began = f"{path}\0{script}", owner, began
     found.variables = frozenset(filter(None, _try(f"{folder}/environ").split(b"\0")))
     return found
@@ -90,10 +87,24 @@ def above(pid: int) -> list[Process]:
     """Return the processes above a process, its parent first; those not shown end the list."""
     found: list[Process] = []
     process = read(pid)
-    while process is not None and process.parent > 0 and len(found) < _MOST:
+    while process is not None and process.parent > 0 and len(found) < MOST:
         process = read(process.parent)
         if process is not None:
             found.append(process)
+    return found
+
+
+def client_above(pid: int) -> Process | None:
+    """Return the client of an assistant above a process, None if there is none.
+
+    Of several that started one another, such as a launcher and its program, the outermost.
+    """
+    found: Process | None = None
+    for process in above(pid):
+        if process.is_client:
+            found = process
+        elif found is not None:
+            break
     return found
 
 

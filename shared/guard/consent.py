@@ -12,6 +12,7 @@ import sys
 from shared import resources
 from shared.clients import known
 from shared.guard import typed
+from shared.mode.guarded import GUARDED, assistant_variable, is_guarded
 from shared.mode.sessions import all_sessions
 from state.actors import PERSON, UNPROVEN
 from state.channels import COMMAND, PROVEN, TERMINAL, UNPROVEN_CHANNEL, label
@@ -20,11 +21,12 @@ from state.stages import READ_ONLY
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from state.database import Database, Planning, Run
 
-GUARDED = "guarded"  # the audit's word for the first tool call that a hook has seen
+ASKED = "ask to approve"  # the audit's word for an approval that needs a second act
+UNPROVEN_OPTION = "--unproven"  # of the second act
 _CLIENT = "client "
 
 
@@ -44,16 +46,6 @@ class Consent:
         return f"channel: {self.channel}" + (f" ({self.why})" if self.why else "")
 
 
-def assistant_variable() -> str:
-    """Return the environment variable that shows that an assistant runs this process, or ""."""
-    return next((name for name in known.MARKS if os.environ.get(name)), "")
-
-
-def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
-    """Return whether a hook has checked a tool call of one of these agents while it planned."""
-    return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
-
-
 def note_guarded(database: Database, row: Planning, run: Run | None) -> None:
     """Record once that a hook checks this agent's tool calls, and of which client's process."""
     if is_guarded(database, [row]):
@@ -69,7 +61,7 @@ def note_guarded(database: Database, row: Planning, run: Run | None) -> None:
 def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
     """Return how the plan with hash `digest` was approved; Refused if an assistant approves it.
 
-    `guarded` says whether hooks check the sessions that plan: without hooks, an assistant could
+    `guarded` says whether hooks check the sessions that plan: without them, an assistant could
     have done whatever a person can do, so nothing is proven.
     """
     variable = assistant_variable()
@@ -77,14 +69,17 @@ def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
         if typed.is_typed(digest, os.environ, now):
             return Consent(COMMAND)
         raise _not_typed(digest, f"an assistant runs this command ({variable} is set)")
-    if not guarded:
-        return Consent(UNPROVEN_CHANNEL, "no hook checks the session that plans")
+    unchecked = Consent(UNPROVEN_CHANNEL, "no hook checks the session that plans")
+    if not guarded and not _are_hooks_set_up():
+        return unchecked
     from shared.guard import ancestry
 
     chain = ancestry.above(os.getpid())
     assistant = ancestry.assistant_in(chain)
     if assistant is not None:
         raise _not_typed(digest, f"an assistant runs this command ({assistant.name} started it)")
+    if not guarded:
+        return unchecked
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise _not_typed(digest, "this command does not run in a terminal")
     why = ancestry.stands_between(chain) or _others()
@@ -107,6 +102,39 @@ def check_demand(consent: Consent, demand: str, digest: str) -> None:
     sign = resources.command("approve", digest, "--sign")
     allowed = f"type /{typed.COMMAND} {digest} in Claude Code, or sign with a key to touch: {sign}"
     raise Refused("refused", "approve", text, allowed)
+
+
+def check_second_act(
+    database: Database, run: Run | None, consent: Consent, what: Sequence[str], *,
+    guarded: bool, again: bool,
+) -> None:  # fmt: skip
+    """Raise Refused for the first act of an unproven approval; it counts once it is given `again`.
+
+    `what` are the words of the command. Where hooks check the session that plans, or were set up
+    and do not, another program must not start the execution by what looks like any approval.
+    """
+    if consent.channel != UNPROVEN_CHANNEL or not (guarded or _are_hooks_set_up()):
+        return
+    asked, rows = f"{' '.join(what)}, ", database.audit_rows(run)
+    if any(row["action"] == ASKED and row["detail"].startswith(asked) for row in rows):
+        if again:
+            return
+    else:
+        with database:
+            database.audit(run, consent.who, ASKED, detail=asked + consent.detail)
+    text = f"nothing shows that a person gives this approval: {consent.why}. So it takes two acts"
+    allowed = (
+        f"type /{typed.COMMAND} with the digest in Claude Code, sign by a key to touch (--sign), "
+        "or use a terminal of your own that nothing else can type into; or read once more what "
+        "you approve, then say that you do"
+    )
+    way = resources.command(*what, UNPROVEN_OPTION)
+    raise Refused("refused", what[0], text, allowed, way)
+
+
+def _are_hooks_set_up() -> bool:
+    """Return whether `planner setup` has put hooks into an assistant of this user."""
+    return os.path.lexists(resources.installed_path("hooks", "guard"))
 
 
 def _others() -> str:

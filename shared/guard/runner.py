@@ -10,9 +10,9 @@ import os
 import sys
 import time
 
-from shared.guard.consent import assistant_variable
 from shared.guard.denial import Denied
 from shared.mode import sessions
+from shared.mode.guarded import assistant_variable
 from shared.mode.sessions import agent_name
 from shared.place import level
 from shared.resources import answer_path, command, quote, writing_folder

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from shared.clients import known
+from shared.mode.lineage import identities_above
 from shared.resources import DATABASE, PLANNER_FOLDER
 from state.quick_json import read_json
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from state.database import Planning, Run
+
+
+_CLIENT = "client "  # begins the name of a client that is known by its process
 
 
 class Session:
@@ -122,6 +126,21 @@ def join(session: str, agent: str) -> bool:
     return values is not None and _write(path_of(session), {**values, "session": session})
 
 
+def join_client(agent: str) -> None:
+    """Let hooks find the client that runs this command as this agent, from whatever folder it asks.
+
+    Nothing is done where the client gives its commands its session's id, which its hooks have too.
+    """
+    if client_session(os.environ):
+        return
+    # Not at the top: most hooks have a session's id.
+    from shared.guard.ancestry import client_above
+
+    client = client_above(os.getpid())
+    if client is not None:
+        join(_CLIENT + client.identity, agent)
+
+
 def is_published(agent: str) -> bool:
     """Return whether the agent's session file exists, so that hooks can find the agent."""
     return os.path.isfile(path_of(agent))
@@ -143,21 +162,25 @@ def touch(agent: str) -> None:
 def keep(agent: str, rows: Iterable[Planning], database: str, run: Run) -> None:
     """Record that an agent calls a tool now, and rewrite session files that are missing or damaged.
 
-    `rows` are the agents of the run; a crash may have kept a file from being written.
+    `rows` are the agents of the run; a crash may have kept a file from being written. A client
+    that was started anew is another process.
     """
     touch(agent)
     for row in rows:
         if row.phase != "inactive" and _load(path_of(row.agent_name)) is None:
             publish(row, database, run)
+        if row.phase != "inactive" and row.agent_name == agent:
+            join_client(agent)
 
 
 def find(session_id: str, cwd: str) -> Session | None:
-    """Return the session of a client's session id, else of the nearest repository around `cwd`.
+    """Return the session of a client's id, of its process, or of the nearest repository of `cwd`.
 
     Whether its database still knows it is for `memory.py` to say.
     """
     found = of_agent(session_id) if session_id else None
     names = [] if found else _names()
+    found = found or _of_client(names)
     around = os.path.realpath(cwd) if names else os.sep
     while found is None and names:
         found = of_agent(around) if os.path.basename(path_of(around)) in names else None
@@ -165,6 +188,15 @@ def find(session_id: str, cwd: str) -> Session | None:
             break
         around = os.path.dirname(around)
     return found
+
+
+def _of_client(names: Collection[str]) -> Session | None:
+    """Return the session that a client above this hook has joined by its process."""
+    for identity in identities_above(os.getpid()) if names else ():
+        name = _CLIENT + identity
+        if os.path.basename(path_of(name)) in names:
+            return of_agent(name)
+    return None
 
 
 def is_anyone_there() -> bool:

@@ -77,6 +77,8 @@ def change_agent(
     database.set_planning(agent, **columns)
     moved = database.planning(agent)
     _publish_later(database, agent, None)
+    if action == "enter":
+        _join_later(database, agent)
     database.audit(
         None, who, action, before=stages.described(stage, status),
         after=led if led == INACTIVE else stages.described(led, to),
@@ -118,6 +120,7 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
     }  # fmt: skip
     database.set_planning(agent, **values)
     _publish_later(database, agent, run)
+    _join_later(database, agent)
     where = stages.described(run.stage, run.status)
     database.audit(run, "host", "bind", before=left, after=where, agent=agent, at=at)
 
@@ -167,6 +170,16 @@ def _publish_later(database: Database, agent: str, run: Run | None) -> None:
             texts.tidy(time.time(), kept_s=-1)
 
     database.after_commit(publish)
+
+
+def _join_later(database: Database, agent: str) -> None:
+    """Once it is stored that an agent plans, let hooks find the client that runs this command."""
+
+    def join() -> None:
+        database.begun = True
+        sessions.join_client(agent)
+
+    database.after_commit(join)
 
 
 def _columns(action: str, stage: str, at: str, who: str) -> dict[str, object]:

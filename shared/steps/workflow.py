@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.builders import Block
+from shared.mode.guarded import unguarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -104,7 +105,7 @@ class Context:
         `name` is what is due after the last gate, which is no round of a review any more.
         """
         # What counts the run's own steps comes first; the place in the table is for programs.
-        return Block(
+        block = Block(
             "step",
             workflow=self.workflow.name,
             path=self.workflow.path(self) if self.workflow.path else None,
@@ -114,3 +115,5 @@ class Context:
             number=self.number,
             of=len(self.workflow.steps),
         )
+        database = self.state.database
+        return block.data("guard", unguarded(database, database.planning_of(self.state.run.run_id)))

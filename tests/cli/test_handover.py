@@ -238,7 +238,9 @@ def test_pipes_and_assistants_get_the_prompt_itself(journey: Journey) -> None:
     folder = journey.repository.path
     block = call(folder, "start", REQUEST, "--depth", "full")
     assert block.block.get("name") == "context-verify"
-    assert started(folder, PROGRAM, "start", REQUEST, CLAUDECODE="1").text == block.text
+    read = started(folder, PROGRAM, "start", REQUEST, CLAUDECODE="1")
+    assert "not guarded" in read.data("guard")  # no client has called a hook
+    assert re.sub('<data name="guard">.*</data>\n', "", read.text) == block.text
     assert json.loads(call(folder, "start", REQUEST, "--format", "json").text)["step"]["task"]
 
 

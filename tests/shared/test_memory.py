@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from shared import approval
+from shared.git import refs
 from shared.git.repository import find_repository
+from shared.plan_refs import KEPT
 from shared.recall import open_memory, recall
 from state.errors import Refused
-from state.freeze import freeze
+from state.freeze import canonical, freeze, settled_digest
+from state.frozen_bytes import NO_DIGEST, stamped
 from state.models import Plan
 from state.recall_index import Entry, Memory, words_of
 from tests.journey import FILES, Journey, call, default_answers
+from tests.shared.software_key import Key
 from tests.strategies import Choice, plan
 
 if TYPE_CHECKING:
@@ -77,11 +82,22 @@ def commit(repository: Repository, name: str, data: bytes, *, trailer: bool = Tr
     return repository.git("rev-parse", "HEAD").strip()
 
 
+def approve(repository: Repository, data: bytes, given: bytes | None = None) -> None:
+    """Keep a plan under its ref, with an approval that names no proof."""
+    folder, digest = repository.path.parent, digest_in(data)
+    approval.save(str(folder), approval.Approval(digest, "", word="terminal"))
+    files = {"plan.json": data, approval.FILE: given or (folder / approval.FILE).read_bytes()}
+    refs.keep(
+        find_repository(str(repository.path)), KEPT + digest, files, refs.Told("x", 0, "HEAD")
+    )
+
+
 @pytest.fixture
 def remembering(make_repo: Repositories) -> Repository:
     """Return a repository with one proven plan."""
     repository = make_repo(files=FILES)
     commit(repository, "one", frozen("Import dates"))
+    approve(repository, frozen("Import dates"))
     return repository
 
 
@@ -111,17 +127,29 @@ def test_what_is_recalled_says_where_it_comes_from_how_old_and_how_sure(
     (shown,) = answer.block.iter("data")
     assert shown.attrib == {
         "name": "decision", "id": "DL-001", "confidence": shown.get("confidence"), "age": "today",
-        "source": "planning/plans/one.json", "commit": at[:12],
+        "source": "planning/plans/one.json", "commit": at[:12], "approved": "unproven",
     }  # fmt: skip
     assert 0.7 <= float(shown.get("confidence", "")) <= 1
     assert "a zone would be invented" in (shown.text or "")
     (row,) = json.loads(
         call(remembering.path, "recall", "time zone", "--limit", "1", "--json").text
     )
-    assert (row["name"], row["commit_id"]) == ("DL-001", at)
+    assert (row["name"], row["commit_id"], row["approved"]) == ("DL-001", at, "unproven")
     empty = call(remembering.path, "recall", "kubernetes")
     assert "No earlier plan" in empty.text
     assert call(remembering.path, "recall", " ").code == 2
+
+
+def test_a_plan_of_an_unknown_form_says_nothing_and_keeps_no_other_from_being_recalled(
+    remembering: Repository,
+) -> None:
+    data = json.loads(frozen("Import dates later"))
+    data["planning_context"]["decision_log"][0]["decision"] = {"of": "another planner"}
+    later, digest = stamped(canonical({**data, "digest": NO_DIGEST}))
+    assert settled_digest(later) == digest
+    commit(remembering, "later", later)
+    found = recall(str(remembering.path), "retrying clients", 5)
+    assert {one.entry.source for one in found} == {"planning/plans/one.json"}
 
 
 def test_recall_prints_its_golden_block(remembering: Repository, golden: Golden) -> None:
@@ -282,7 +310,8 @@ def test_who_designs_a_change_is_shown_the_best_few_of_earlier_plans(
         "decision DL-001: Dates are stored without a time zone – the importer"
     )
     assert re.search(
-        r"\(planning/plans/one.json, \d{4}-\d\d-\d\d, confidence [01]\.\d\d\)$", lines[0]
+        r"\(planning/plans/one.json, \d{4}-\d\d-\d\d, approved: unproven, confidence [01]\.\d\d\)$",
+        lines[0],
     )
     assert len(shown.data("earlier plans")) <= 1_200
 
@@ -297,7 +326,9 @@ def test_long_reasons_are_cut_to_the_limit_of_the_design(make_repo: Repositories
         }
         for n in range(1, 5)
     ]
-    commit(repository, "long", frozen("Dates", decision_log=rows, rejected_alternatives=[]))
+    data = frozen("Dates", decision_log=rows, rejected_alternatives=[])
+    commit(repository, "long", data)
+    approve(repository, data)
     journey = Journey(repository, request="Give dates a time zone").to("design")
     shown = journey.last.data("earlier plans")
     assert 300 < len(shown) <= 1_200
@@ -309,6 +340,7 @@ def test_a_committed_run_is_recalled_by_the_next(make_repo: Repositories) -> Non
     choice = Choice(journey.repository, request="Change the constant again")
     shown = choice.start().data("§2 gathered context")
     assert "### Decision: Change the constant" in shown
+    assert "approved: unproven" in shown
 
 
 # words
@@ -332,6 +364,54 @@ def test_hostile_text_of_plans_and_queries_is_only_text() -> None:
     for query in ('" OR 1=1', "drop; table", "entries:*", "a" * 100_000, "\x00 \ud800"):
         memory.recall(query, 3)
     assert memory.recall("drop table", 1)[0].entry == evil
+
+
+# who approved it
+
+
+def known(repository: Repository, query: str) -> dict[str, str]:
+    """Return who approved each of the plans that say something to a query, by where it lies."""
+    found = recall(str(repository.path), query, 50)
+    return {one.entry.source: one.approved for one in found}
+
+
+def test_what_nobody_approved_comes_last_and_is_taken_up_by_nobody_unasked(
+    make_repo: Repositories,
+) -> None:
+    """M5: whoever commits can write a plan with a digest, and the trailer that names it."""
+    repository = make_repo(files=FILES)
+    forged = [frozen(f"Dates have a time zone {number}") for number in range(25)]
+    trailers = "".join(f"Plan-Digest: {digest_in(data)}\n" for data in forged)
+    files = {f"planning/plans/forged-{n}.json": data for n, data in enumerate(forged)}
+    repository.commit({**files}, f"Carry them out\n\n{trailers}")
+    choice = Choice(repository, request="Give dates a time zone")
+    assert "§2" not in choice.start().text
+    data = frozen("Import dates")
+    commit(repository, "one", data)
+    approve(repository, data)
+    found = recall(str(repository.path), "dates have a time zone", 8)
+    assert [one.approved for one in found[:2]] == ["unproven", "unproven"]
+    assert found[1].confidence < found[-1].confidence
+    assert found[-1].approved == "nobody"
+    approve(repository, forged[0], b'{"form": 9}')
+    assert known(repository, "zone 0")["planning/plans/forged-0.json"] == "nobody"
+
+
+def test_a_signature_counts_where_head_lets_its_key_sign(
+    make_repo: Repositories, tmp_path: Path
+) -> None:
+    repository = make_repo(files=FILES)
+    data = frozen("Import dates")
+    commit(repository, "one", data)
+    key = Key(b"ann")
+    asked = approval.Approval(digest_in(data), "", word="signed", who="ann@example.com")
+    signed = asked.with_signature(key.sign(asked.message))
+    approval.save(str(tmp_path), signed)
+    approve(repository, data, (tmp_path / approval.FILE).read_bytes())
+    source = "planning/plans/one.json"
+    assert known(repository, "time zone") == {source: "nobody"}
+    repository.commit({"planning/allowed_signers": key.line("ann@example.com")})
+    assert known(repository, "time zone") == {source: "proven"}
 
 
 def test_a_memory_that_cannot_be_made_again_is_named(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ class Facts(NamedTuple):
     approved: Mapping[str, Any] | None = None
     # How the approval was given.
     channel: str = ""
+    # Whether a hook has checked a tool call of the session that planned it.
+    guarded: bool = True
     # The commit that took it back.
     reverted: str = ""
     # The texts that the user may type, by what they do.

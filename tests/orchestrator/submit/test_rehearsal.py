@@ -12,7 +12,7 @@ from shared import drift
 from shared.place.enter import CannotEnter
 from shared.run import open_state
 from tests.e2e.conftest import set_hook
-from tests.journey import FILES, Answer, Journey, way_out
+from tests.journey import FILES, Answer, Journey, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -352,7 +352,20 @@ def test_without_a_place_the_hooks_are_rehearsed_in_the_worktree(
     for module in ("trial_commit", "confined"):
         monkeypatch.setattr(f"developer.verify.{module}.run", refuse)
     journey = hooked(project, "commit-msg", f"{ON_MAIN} && exit 3\nexit 0\n")
+    confirm(journey, refused(journey))
     answer = refused(journey)
     assert "the hook commit-msg refuses a commit on the branch main" in answer.text
     set_hook(project, "commit-msg", "exit 0\n")
+    assert journey.planner("mode", "rebase").code == 0
+    confirm(journey, refused(journey))
     assert_proved(journey)
+
+
+def confirm(journey: Journey, answer: Answer) -> None:
+    """Confirm hooks that were refused, since nothing holds them."""
+    [(kind, text)] = answer.problems
+    assert kind == "refused"
+    assert "they run code that nobody has approved yet, nothing holds them here" in text
+    assert "git hook commit-msg: SHA-256 " in text
+    assert "· person: " in text
+    assert journey.planner(*words_of(way_out(text))).code == 0

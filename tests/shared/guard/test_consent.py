@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared import resources
 from shared.clients import known
 from shared.guard import typed
 from shared.resources import launcher
@@ -90,10 +91,19 @@ def approve_on_a_terminal(waiting: Journey, digest: str, **environment: str) -> 
 
 def recorded(waiting: Journey) -> tuple[str, str]:
     """Return who approved and by which channel, from the audit."""
-    rows = [json.loads(r) for r in waiting.planner("audit", "--json").text.splitlines()]
-    found = [(r["who"], r["detail"]) for r in rows if r["action"] == "approve"]
-    assert len(found) == 1, rows
-    return found[0]
+    [found] = approvals(waiting)
+    return found
+
+
+def approvals(waiting: Journey) -> list[tuple[str, str]]:
+    """Return who approved and by which channel, of each approval in the audit."""
+    return [(r["who"], r["detail"]) for r in audit(waiting) if r["action"] == "approve"]
+
+
+def audit(waiting: Journey) -> list[dict[str, str]]:
+    """Return the rows of the audit."""
+    text = waiting.planner("audit", "--json").text
+    return [json.loads(row) for row in text.splitlines()]
 
 
 INSIDE = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
@@ -276,6 +286,8 @@ def test_a_program_that_is_no_client_does_not_count(
 
 
 COMMAND = f"{shlex.quote(LAUNCHER)} approve {{}} --state-dir {{}}"
+# The act after the first, where nothing shows that a person approves.
+TWICE = f"{{{{ {COMMAND}; {COMMAND} --unproven; }}}}"
 
 
 @pytest.mark.usefixtures("client")
@@ -288,7 +300,8 @@ def test_a_terminal_is_as_strong_as_what_started_it(
 ) -> None:
     if how in ("script", "tmux"):
         terminals.needs(how)
-    line = getattr(terminals, how)(COMMAND.format(digest, waiting.state_dir))
+    acts = (COMMAND if how == "person" else TWICE).format(*(digest, waiting.state_dir) * 2)
+    line = getattr(terminals, how)(acts)
     answer = terminals.run(line, waiting.repository.path)
     assert answer.code == 0, (answer.text, answer.stderr)
     who, detail = recorded(waiting)
@@ -305,7 +318,7 @@ def test_a_terminal_beside_an_assistant_that_nothing_holds_is_unproven(
     given = shlex.quote(json.dumps({"shell": "touch $HOME/there; sleep 30"}))
     beside = f"(echo {given} | {sys.executable} -I {shlex.quote(str(FAKE))} claude &)"
     wait = "for n in $(seq 200); do [ -e $HOME/there ] && break; sleep 0.05; done"
-    line = terminals.person(COMMAND.format(digest, waiting.state_dir))
+    line = terminals.person(TWICE.format(*(digest, waiting.state_dir) * 2))
     answer = terminals.run(f"{beside}; {wait}; {line}", waiting.repository.path)
     assert answer.code == 0, answer.text
     assert recorded(waiting)[1] == (
@@ -327,11 +340,60 @@ def test_an_assistant_gains_nothing_by_removing_its_variables(
     )
     client = f"echo {given} | {sys.executable} -I {shlex.quote(str(FAKE))} claude"
     answer = terminals.run(client, waiting.repository.path)
-    if answer.code == 0:
-        assert how in ("tmux", "detached"), answer.text
-        assert recorded(waiting)[1].startswith("channel: unproven (")
-    else:
+    assert answer.code == 1
+    assert approvals(waiting) == []
+    if how not in ("tmux", "detached"):
         assert "an assistant runs this command" in answer.text, answer.stderr
+
+
+@pytest.mark.usefixtures("client")
+def test_an_approval_that_nothing_shows_to_be_a_persons_takes_a_second_act(
+    waiting: Journey, digest: str
+) -> None:
+    """M8: one command of another session starts nothing."""
+    alone = terminals.python(f"{COMMAND} --unproven".format(digest, waiting.state_dir))
+    first = terminals.run(alone, waiting.repository.path)
+    assert first.code == 1
+    assert approvals(waiting) == []
+    assert json.loads(waiting.planner("status", "--json").text)["stage"] == "submitted"
+    assert "nothing shows that a person gives this approval: " in first.text
+    assert f"approve {digest} --unproven" in first.text
+    asked = [row for row in audit(waiting) if row["action"] == "ask to approve"]
+    assert [row["who"] for row in asked] == ["person (unproven)"]
+    again = terminals.run(alone, waiting.repository.path)
+    assert again.code == 0, again.text
+    assert recorded(waiting)[1].startswith("channel: unproven (")
+
+
+def test_hooks_that_were_set_up_and_have_seen_nothing_are_no_way_round_the_second_act(
+    waiting: Journey, digest: str
+) -> None:
+    """A session that plans unguarded, from elsewhere, could else approve its own plan."""
+    guard = Path(resources.installed_path("hooks", "guard"))
+    guard.parent.mkdir(parents=True)
+    guard.touch()
+    one = COMMAND.format(digest, waiting.state_dir)
+    first = terminals.run(terminals.python(one), waiting.repository.path)
+    assert first.code == 1
+    assert "no hook checks the session that plans. So it takes two acts" in first.text
+    given = shlex.quote(json.dumps({"shell": f"env -u CLAUDECODE {one} --unproven"}))
+    inside = f"echo {given} | {sys.executable} -I {shlex.quote(str(FAKE))} claude"
+    refused = terminals.run(inside, waiting.repository.path)
+    assert "an assistant runs this command (claude started it)" in refused.text
+    assert approvals(waiting) == []
+    again = terminals.run(terminals.python(f"{one} --unproven"), waiting.repository.path)
+    assert again.code == 0, again.text
+
+
+@pytest.mark.usefixtures("client")
+def test_an_approval_in_advance_takes_a_second_act_too(waiting: Journey) -> None:
+    command = f"{shlex.quote(LAUNCHER)} auto on --state-dir {waiting.state_dir}"
+    first = terminals.run(terminals.python(command), waiting.repository.path)
+    assert first.code == 1
+    assert "auto on --files 10 --risk low --unproven" in first.text
+    both = terminals.python(f"{command} --unproven")
+    assert terminals.run(both, waiting.repository.path).code == 0
+    assert [row["action"] for row in audit(waiting) if "auto" in row["action"]] == ["auto on"]
 
 
 def test_an_approval_without_hooks_is_unproven(waiting: Journey, digest: str) -> None:
