@@ -16,6 +16,7 @@ from shared.git import apply as apply_module
 from shared.git.apply import undo
 from shared.git.change import FileChange
 from shared.git.journal import journal_state
+from shared.git.snapshot import snapshot
 from shared.git.users_files import check_before, check_tree
 from state.errors import Refused
 from tests.forms import part, some
@@ -248,6 +249,20 @@ def test_clean_and_smudge_filters_work_both_ways(project: Project) -> None:
     assert (project.root / "b.rot").read_bytes() == b"new\n"
     undo(project.repo, project.journal)
     assert look(project.root) == before
+
+
+def test_a_filter_whose_program_lies_in_the_repository_is_found_wherever_git_works(
+    project: Project,
+) -> None:
+    project.git("config", "filter.own.clean", "sh tools/rot.sh")
+    project.git("config", "filter.own.smudge", "tr a-z n-za-m")
+    project.git("config", "filter.own.required", "true")
+    files: dict[str, bytes | None] = {"tools/rot.sh": b"tr a-z n-za-m\n", "a.rot": b"hello\n"}
+    project.commit({".gitattributes": b"*.rot filter=own\n", **files})
+    changes = project.plan({"a.rot": b"goodbye\n"})
+    project.apply(changes)
+    assert (project.root / "a.rot").read_bytes() == b"goodbye\n"
+    assert project.git("show", f"{snapshot(project.repo)}:a.rot") == "tbbqolr"
 
 
 def test_a_filter_that_does_not_come_back_refuses_before_anything_is_written(
