@@ -8,13 +8,13 @@ import sys
 import click
 
 from cli.answers import write
+from cli.installed import keep_current
 from cli.lanes import lane_options, render_in_advance
 from cli.options import agent_option, state_dir_option
 from orchestrator.run.choices import BASES, DEPTHS, Choices
 from orchestrator.run.start import render_start, start_run
 from orchestrator.strategy_route.opening import begin
 from quality_reviewer.scale import MODES
-from shared.installed import keep_current
 from shared.steps.printing import print_current
 from shared.strategy_record import CHAT, CODE, WORKFLOW
 from state.errors import Refused

@@ -26,6 +26,27 @@ def parse(data: bytes) -> dict[str, Any]:
     return _parse(data)
 
 
+def read_table(path: str, name: str) -> dict[str, Any]:
+    """Return one table of a TOML file, empty without one; raise ValueError saying what is wrong."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    # Most files lack it, and reading TOML takes longer than a decision of the guard.
+    if name.encode() not in data:
+        return {}
+    try:
+        table = parse(data).get(name, {})
+    except ValueError as error:
+        message = f"{path} {error}"
+        raise ValueError(message) from None
+    if not isinstance(table, dict):
+        message = f"{path}: [{name}] is not a table"
+        raise ValueError(message)  # noqa: TRY004 – the file is wrong, not a type of ours
+    return table
+
+
 def _parse(data: bytes) -> dict[str, Any]:
     # Not at the top: hooks seldom need it, and it costs more than a decision.
     import tomllib

@@ -4,10 +4,7 @@ The guard denies commands that read these, the place hides them. To hide what a 
 
     secrets_of_user(os.environ)     existing paths below the home, and those that variables name
     SYSTEM                          paths outside the homes
-    scan(root)                      one walk over a repository: folders with their secret files
-    scan(root, found)               the walk again, which lists only folders that have changed
-    secret_files(found)             the paths that a walk found
-    without_tracked(git, paths)     the same without what is committed, which is not hidden
+    is_secret_name(name), is_secret_in(folder, name)    for a file, wherever it lies
     is_secret_variable(name, value) for the environment
     without_credentials(text)       for `.git/config` and its kin
 
@@ -17,18 +14,13 @@ What these lists miss, docs/guard.md says.
 from __future__ import annotations
 
 import os
-import time
 
 from shared.clients import known
 from shared.paths import folded
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from shared.git.command import Git
-
-    Found = dict[str, tuple[int, list[str], list[str]]]
+    from collections.abc import Iterator, Mapping
 
 # Files, and folders with all that is in them, below a home. `~` stands for a space.
 _BELOW_A_HOME = """
@@ -52,16 +44,19 @@ _BELOW_A_HOME = """
 .cache/huggingface/stored_tokens
 
 .npmrc .yarnrc .yarnrc.yml .pypirc .pip/pip.conf .config/pip/pip.conf .config/pypoetry/auth.toml
-.local/share/uv/credentials .local/share/hatch .condarc .cargo/credentials .cargo/credentials.toml
+.local/share/uv/credentials .condarc .conan/.conan.db .platformio/appstate.json .stack/upload
+.luarocks/upload_config.lua .cargo/credentials .cargo/credentials.toml
 .gem/credentials .local/share/gem/credentials .bundle/config .composer/auth.json
 .config/composer/auth.json .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
 .sbt/.credentials .ivy2/.credentials .nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config
 .hex/hex.config .pub-cache/credentials.json .config/dart/pub-credentials.json .jfrog
 
+.microsoft/usersecrets .aspnet/DataProtection-Keys .sentryclirc .modal.toml .turso .config/turso
+.config/neonctl .config/planetscale .config/jira .jira.d .comet.config .cdsapirc .openai
 .aider.conf.yml .continue .config/goose/secrets.yaml .config/io.datasette.llm/keys.json
 
 .android/adbkey .ansible/galaxy_token .circleci/cli.yml .config/filezilla
-.config/uv/credentials.toml .cvspass .env .local/share/atuin .local/share/pypoetry .mc
+.config/uv/credentials.toml .cvspass .env .local/share/atuin .local/share/pypoetry/auth.toml .mc
 .passwd-s3fs .purple/accounts.xml .secrets .snowflake .subversion/auth .travis/config.yml .tsh
 .vault_pass .vnc/passwd .weechat/sec.conf
 
@@ -70,11 +65,24 @@ _BELOW_A_HOME = """
 .var/app/org.mozilla.firefox .var/app/com.google.Chrome .config/Slack .config/discord .config/Signal
 .local/share/TelegramDesktop Library/Keychains Library/Cookies Library/Safari Library/Messages
 Library/Mail Library/Application~Support/Google Library/Application~Support/Firefox
+.config/Bitwarden~CLI .config/rbw .local/share/rbw .lastpass .local/share/lpass .config/keybase
+.config/Element .config/Mattermost .config/microsoft-edge-beta .var/app/com.brave.Browser
+.cache/mozilla .cache/google-chrome .cache/chromium .librewolf .zen
+
+.config/Code/User/globalStorage .config/Code/User/workspaceStorage .config/Code/User/History
+.config/Code~-~Insiders/User .config/VSCodium/User .config/Cursor/User .config/Windsurf/User
+.vscode-server/data/User .cursor-server/data/User .config/JetBrains .local/share/zed
+.local/share/DBeaverData .dbeaver .dbeaver4 .config/Postman Postman .config/Insomnia
+.config/beekeeper-studio .config/MongoDB~Compass .config/robo3t .3T .config/pgadmin .pgadmin
+.config/httpie .httpie .config/wireguard .wireguard .openvpn .local/share/tailscale
 
 .pgpass .my.cnf .mylogin.cnf .mongorc.js .dbshell .viminfo .lesshst .smbcredentials .fetchmailrc
 .msmtprc .mbsyncrc .offlineimaprc .config/msmtp .config/openvpn .local/share/fish/fish_history
 .bash_history .zsh_history .zhistory .ash_history .sh_history .histfile .python_history
 .node_repl_history .psql_history .mysql_history .sqlite_history .rediscli_history .irb_history
+.local/share/zsh .local/state/zsh .local/state/bash .config/nushell/history.txt
+.config/nushell/history.sqlite3 .local/share/powershell/PSReadLine .local/state/nvim/shada
+.local/share/nvim/shada .ipython/profile_default/history.sqlite .local/share/recently-used.xbel
 """
 HOME = (*(name.replace("~", " ") for name in _BELOW_A_HOME.split()), *known.SECRETS)
 SYSTEM = (
@@ -82,10 +90,12 @@ SYSTEM = (
     "/etc/sudoers.d", "/etc/security/opasswd", "/etc/ssl/private", "/etc/pki/tls/private",
     "/etc/letsencrypt", "/etc/kubernetes", "/etc/rancher", "/etc/docker/key.json", "/etc/wireguard",
     "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/krb5.keytab",
-    "/run/secrets", "/var/run/secrets", "/var/lib/kubelet",
+    "/run/secrets", "/var/run/secrets", "/var/lib/kubelet", "/etc/ipsec.secrets",
+    "/etc/ppp/chap-secrets", "/etc/ppp/pap-secrets", "/etc/wpa_supplicant", "/var/lib/tailscale",
+    *(f"/etc/ssh/ssh_host_{kind}_key" for kind in ("rsa", "dsa", "ecdsa", "ed25519")),
 )  # fmt: skip
-# Where homes lie, and homes that lie elsewhere.
-HOMES = ("/home", "/users", "/var/home")
+# Where homes lie, in small letters, also those of Windows under WSL; and homes elsewhere.
+HOMES = ("/home", "/users", "/var/home", "/mnt/c/users", "/mnt/d/users")
 ROOTS = ("/root", "/var/root")
 # A variable → the path below its value that is secret; "" means all of it.
 _VARIABLES = {
@@ -112,7 +122,7 @@ NAMES = frozenset((
     "service-account.json", "secrets.json", "secrets.yml", "secrets.yaml", "secrets.toml",
     "shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "opasswd", "wallet.dat", "rclone.conf",
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "master.key",
-    "key.asc", "secret.asc",
+    "key.asc", "secret.asc", "state.vscdb", "credentials-config.json", "privatekey", "wg0.conf",
 ))  # fmt: skip
 BEGINNINGS = (".env", "id_rsa.", "id_ed25519.", "id_ecdsa.", "id_dsa.", "ssh_host_")
 ENDINGS = (
@@ -123,20 +133,10 @@ ENDINGS = (
 # A name with one of these endings shows how a secret file looks, or is the public half of a key.
 HARMLESS = (".example", ".sample", ".template", ".pub")
 # What editors and people add to the name of a copy; Emacs also puts `#` or `.#` before it.
-COPIES = ("~", ".bak", ".old", ".orig", ".save", ".swp", ".swo")
+COPIES = ("~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo")
 
 # Names that are secret only in a folder of that name.
 _IN_FOLDERS = frozenset(((".aws", "credentials"), (".kube", "config"), (".docker", "config.json")))
-_FOLDERS = frozenset(folder for folder, _ in _IN_FOLDERS)
-
-# Folders of a repository that a walk leaves out: what they hold was installed, built or is ours.
-LEFT_OUT = frozenset((
-    ".git", ".hg", ".svn", ".planner", "node_modules", "bower_components", ".venv", "venv",
-    "site-packages", ".tox", ".nox", "vendor", "Pods", "target", "__pycache__", ".gradle", ".m2",
-    ".pnpm-store", ".yarn", ".eggs", "_build",
-))  # fmt: skip
-MAX_FOLDERS = 20_000
-_SETTLED_NS = 50_000_000  # a folder changed later than this before a walk may change unnoticed
 
 _WORDS = frozenset((
     "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "PWORD",
@@ -198,8 +198,18 @@ class SecretPlaces:
 def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
     """Return the existing secret paths below the user's home, and those that variables name."""
     home = environment.get("HOME", "")
-    paths = [os.path.join(home, name) for name in HOME] if os.path.isabs(home) else []
-    return [p for p in dict.fromkeys((*paths, *_variable_paths(environment))) if os.path.lexists(p)]
+    below = secrets_below(home) if os.path.isabs(home) else []
+    return list(dict.fromkeys((*below, *filter(os.path.lexists, _variable_paths(environment)))))
+
+
+def secrets_below(home: str) -> list[str]:
+    """Return the secret paths that exist below a home; its own names are listed only once."""
+    try:
+        there = {*os.listdir(home)}
+    except OSError:
+        there = {name.partition("/")[0] for name in HOME}
+    wanted = (name for name in HOME if name.partition("/")[0] in there)
+    return list(filter(os.path.lexists, (os.path.join(home, name) for name in wanted)))
 
 
 def is_secret_name(name: str) -> bool:
@@ -217,49 +227,10 @@ def is_secret_name(name: str) -> bool:
     )
 
 
-def scan(root: str, before: Found | None = None, most: int = MAX_FOLDERS) -> Found:
-    """Walk a repository and return each folder's time of change, secret files and subfolders.
-
-    Folders are relative to `root`, which is "". A folder that has the same time as in `before` is
-    not listed again. Of more than `most` folders the walk leaves out the deepest.
-    """
-    found, waiting = dict[str, tuple[int, list[str], list[str]]](), [""]
-    known, stat, join = before or {}, os.stat, os.path.join
-    try:
-        top = os.open(root, os.O_RDONLY)
-    except OSError:
-        return found
-    for folder in waiting:
-        if len(found) == most:
-            break
-        try:
-            # From the root on: that is most of what a walk over known folders takes.
-            changed = stat(folder or ".", dir_fd=top).st_mtime_ns
-            entry = known.get(folder)
-            if entry is None or entry[0] != changed:
-                settled = changed < time.time_ns() - _SETTLED_NS
-                entry = (changed if settled else 0, *_list(root, folder))
-        except OSError:  # removed meanwhile, or not ours to read
-            continue
-        found[folder] = entry
-        if entry[2]:
-            waiting += [join(folder, name) for name in entry[2]]
-    os.close(top)
-    return found
-
-
-def secret_files(found: Found) -> list[str]:
-    """Return the secret files that a walk found, in order, relative to the walk's root."""
-    return sorted(os.path.join(folder, name) for folder in found for name in found[folder][1])
-
-
-def without_tracked(git: Git, paths: Iterable[str]) -> list[str]:
-    """Return those of the paths, relative to the top of git's working tree, that git lacks."""
-    wanted = list(paths)
-    literal = [f":(literal,top){path}" for path in wanted]
-    listed = git.run("ls-files", "-z", "--", *literal).split(b"\0") if wanted else []
-    tracked = {os.fsdecode(path) for path in listed}
-    return [path for path in wanted if path not in tracked]
+def is_secret_in(folder: str, name: str) -> bool:
+    """Return whether a file is a secret by its name, or by the name of the folder it lies in."""
+    within = (folded(os.path.basename(folder)), folded(name))
+    return is_secret_name(name) or within in _IN_FOLDERS
 
 
 def is_secret_variable(name: str, value: str = "") -> bool:
@@ -300,21 +271,6 @@ def _without_credentials(line: str) -> str:
         end = "\n" if line.endswith("\n") else ""
         return f"{key}= ***{end}"
     return shown
-
-
-def _list(root: str, folder: str) -> tuple[list[str], list[str]]:
-    secret, folders, within = list[str](), list[str](), folded(os.path.basename(folder))
-    some = within in _FOLDERS
-    with os.scandir(os.path.join(root, folder)) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in LEFT_OUT:
-                    folders.append(entry.name)
-            elif is_secret_name(entry.name) or (
-                some and (within, folded(entry.name)) in _IN_FOLDERS
-            ):
-                secret.append(entry.name)
-    return secret, folders
 
 
 def _variable_paths(environment: Mapping[str, str]) -> Iterator[str]:

@@ -10,6 +10,10 @@ import os
 
 from state.errors import Refused
 
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 # What nobody sees, beside control and format characters.
 _UNSEEN = (
     range(0x34F, 0x350), range(0x115F, 0x1161), range(0x17B4, 0x17B6), range(0x180B, 0x1810),
@@ -56,3 +60,13 @@ def folded(name: str) -> str:
     shown = (one for one in name if category(one) not in ("Cc", "Cf"))
     seen = "".join(one for one in shown if not any(ord(one) in codes for codes in _UNSEEN))
     return normalize("NFC", normalize("NFD", seen).casefold())
+
+
+def lies_in(path: str, folders: Iterable[str]) -> bool:
+    """Return whether an absolute path is one of the folders or lies in one."""
+    for folder in folders:
+        if path.startswith(folder) and (
+            path == folder or f"{path}/"[len(folder.rstrip("/"))] == "/"
+        ):
+            return True
+    return False

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.private import check_folder, record
-from shared.known_secrets import scan, secret_files
 from shared.resources import PLANNER_FOLDER, command
+from shared.secret_walk import scan, secret_files
 from state.errors import Refused
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from state import models, reasons
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
-from state.milestones import DOC_LISTS
+from state.milestones import DOC_LISTS, changes_of, docs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +90,9 @@ KINDS = {
     ),
 }
 
+# Where a plan has its entities outside of milestones.
+_LISTS = [kind.place for kind in KINDS.values() if kind.prefix and not kind.in_milestone]
+
 
 class Found(NamedTuple):
     """An entity of a plan, and where it stands in the plan."""
@@ -159,6 +162,15 @@ def _reached(schema: Json, definitions: Json) -> Json:
 def walk(plan: AnyPlan) -> list[Found]:
     """Return every entity of a plan with its place, ordered by kind."""
     return list(_walk(plan))
+
+
+def ids(plan: AnyPlan) -> list[str]:
+    """Return the id of every entity of a plan that has one, each as often as it stands there."""
+    found = [e.id for place in _LISTS for e in value_at(plan, place) if not isinstance(e, str)]
+    for milestone in plan.milestones:
+        within = (*milestone.code_intents, *changes_of(milestone), *docs_of(milestone))
+        found += [entity.id for entity in within]
+    return found
 
 
 def _walk(plan: AnyPlan) -> Iterator[Found]:

@@ -73,9 +73,9 @@ if TYPE_CHECKING:
 def kinds_of_docs(milestone: AnyMilestone) -> list[tuple[str, Any]]:
     """Return a milestone's promised documentation entries, each with its kind (`docstring` …)."""
     promised = milestone.documentation
-    kinds = {"module-comment": (promised.module_comment,)}
-    kinds |= {kind: getattr(promised, name) for kind, name in DOC_LISTS.items()}
-    return [(k, d) for k, docs in kinds.items() for d in docs if d and not isinstance(d, str)]
+    docs = [("module-comment", promised.module_comment)]
+    docs += [(kind, doc) for kind, name in DOC_LISTS.items() for doc in getattr(promised, name)]
+    return [(kind, doc) for kind, doc in docs if doc and not isinstance(doc, str)]
 
 
 def promise(kind: str, doc: AnyDoc) -> str:

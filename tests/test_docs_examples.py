@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.guard.settings import load_settings
+from shared.place.unseen import shown_by_user
 from shared.resources import PROGRAM, quote
 from shared.ssh_signature import NAMESPACE
 from tests.clients.real_clients import PROGRAMS
@@ -64,6 +65,16 @@ def guard_settings(block: str, repo: Repository) -> None:
     settings = load_settings(None)
     assert ("mytool", "show", "*") in settings.allow
     assert (settings.deny, settings.tools) == ((("rg",),), ("mcp__docs__search",))
+
+
+def place_settings(block: str, repo: Repository) -> None:
+    """The user's settings are read as the place reads them."""
+    del repo
+    path = Path(os.environ["XDG_CONFIG_HOME"]) / "planner" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(block)
+    home = os.environ["HOME"]
+    assert shown_by_user(home) == [f"{home}/data", f"{home}/work/schema"]
 
 
 def bundle(block: str, repo: Repository) -> None:
@@ -157,6 +168,7 @@ def completion(block: str, repo: Repository) -> None:
 RUN: dict[str, tuple[Callable[[str, Repository], None], ...]] = {
     "configuration.md": (planner_toml,),
     "guard.md": (guard_settings,),
+    "place.md": (place_settings,),
     "strategy.md": (bundle,),
     "mode.md": (light_plan,),
     "hosts.md": (signer, clients),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.imports import read_modules
-from tests.test_git_by_path import named
+from benchmarks.imports import own_modules
+from tests.test_git_by_path import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,11 +79,10 @@ def is_ours(node: ast.AST) -> bool:
 
 
 def found() -> Iterator[str]:
-    for module in read_modules().values():
+    for module in own_modules().values():
         if module.path.startswith(ROOMS):
-            for name, top in named(module.tree):
-                if any(map(makes_a_path, ast.walk(top))):
-                    yield f"{module.path}:{name}"
+            names = places_of(makes_a_path, module.tree)
+            yield from (f"{module.path}:{name}" for name in names)
 
 
 @pytest.mark.parametrize(

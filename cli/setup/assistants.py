@@ -8,6 +8,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
+from cli.installed import contents
 from cli.setup import record
 from cli.setup.edits import Work
 from cli.setup.hosts import HOSTS, Wanted
@@ -15,7 +16,6 @@ from cli.setup.journal import Change, Content, content_of, only_setup
 from cli.setup.journal import carry_out as write_all
 from shared import resources
 from shared.git.repository import find_repository
-from shared.installed import contents
 from shared.mode import sessions
 from shared.mode.sessions import sha256
 from shared.place import cache

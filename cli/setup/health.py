@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from cli.installed import contents
 from cli.setup import record
 from cli.setup.edits import Work
 from cli.setup.hosts import HOSTS, parts_of
 from cli.setup.journal import content_of
 from orchestrator.upkeep.doctor import Finding
 from shared import resources
-from shared.installed import contents
 from shared.mode import sessions
 from state.errors import Refused
 

@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from developer.verify.confined import HOOK_LIMIT_S, WRITE, printed
+from developer.verify.confined import HOOK_LIMIT_S, WRITE, folder_of_hook, printed
 from developer.verify.in_place import TEMPORARY, scene
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import OUT_OF_TIME, temporary_variables
@@ -93,8 +93,7 @@ class AtHome:
                 with scene(job, tree, job.base_commit, folder) as shown:
                     place = shown.place
                     place.kept = (*place.kept, os.path.realpath(private))
-                    # A hook may lie below a folder of which the place has one of its own.
-                    place.shown += tuple(os.path.dirname(w) for w in words if os.path.isabs(w))
+                    place.shown += folder_of_hook(words)
                     env = tool.environment(repo.root, index) | temporary_variables(TEMPORARY)
                     place.environment = environment(env | {"PWD": place.repository})
                     ran = _run(place, argv)

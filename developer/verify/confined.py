@@ -92,8 +92,7 @@ class Confined:
         """Return the exit code, None after the time limit, and what limits hold there."""
         place = capture_place(cwd, self.repository, env, (cwd, private, *self.writable))
         place.allowed = {os.path.realpath(path) for path in self.secrets}
-        # A hook may lie below a folder of which the place has one of its own.
-        place.shown += tuple(os.path.dirname(w) for w in argv if os.path.isabs(w))
+        place.shown += folder_of_hook(argv)
         place.limits = Limits(seconds=self.time_limit_s)
         try:
             report = run(place, argv, output=output.fileno())
@@ -114,6 +113,14 @@ class Confined:
         # A file, not a pipe: a process left running would keep a pipe open for ever.
         with _no_orphans():
             return run_group(words, cwd, env, output, lambda: time.monotonic() < deadline)
+
+
+def folder_of_hook(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the folder of the hook that a shell runs, none for a formatter (`Tool.words`).
+
+    It may lie below a folder of which the place has one of its own.
+    """
+    return tuple(os.path.dirname(word) for word in argv[3:4] if os.path.isabs(word))
 
 
 def printed(output: IO[bytes], late_s: float = 0) -> str:

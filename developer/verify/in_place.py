@@ -32,6 +32,7 @@ from shared.place.enter import CannotEnter, run
 from shared.place.git_folders import git_folders
 from shared.place.level import forget
 from shared.place.planning import verifying_place
+from shared.place.unseen import note
 from shared.place.values import Covering, Limits
 
 if TYPE_CHECKING:
@@ -150,7 +151,13 @@ class Scene:
             output.seek(0)
             said = output.read()
         report.leave_out_ignored(self.place.repository)
-        return _ended(commands, logs, said, mark, report)
+        ended = _ended(commands, logs, said, mark, report)
+        for one in ended:
+            missed = "" if one.passed else note(self.place, [one.command, one.tail()])
+            if missed:
+                with open(one.log, "a", encoding="utf-8") as file:
+                    file.write(f"\n[{missed}]\n")
+        return ended
 
 
 @contextlib.contextmanager

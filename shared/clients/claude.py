@@ -57,7 +57,9 @@ SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID",)
 MARKS = ("CLAUDECODE", "AI_AGENT")
 PROGRAMS = ("claude",)
 PROGRAM_PATHS = ("/claude/versions/", "/@anthropic-ai/claude-code")
-SECRETS = (".claude.json", ".claude/.credentials.json", ".config/anthropic")
+SECRETS = (
+    ".claude.json", ".claude/.credentials.json", ".claude/history.jsonl", ".config/anthropic",
+)  # fmt: skip
 SECRET_VARIABLES = {"CLAUDE_CONFIG_DIR": ".credentials.json"}
 OWN_FILES = (".claude/scheduled_tasks.lock",)
 HIDDEN_GIT: dict[str, str] = {}

@@ -47,13 +47,17 @@ PROGRAM_PATHS = (
 SECRETS = (
     ".claude.json",
     ".claude/.credentials.json",
+    ".claude/history.jsonl",
     ".config/anthropic",
     ".codex/auth.json",
     ".config/openai",
+    ".codex/history.jsonl",
     ".cursor/mcp.json",
     ".gemini/oauth_creds.json",
     ".local/share/opencode/auth.json",
+    ".local/state/opencode/prompt-history.jsonl",
     ".vibe/.env",
+    ".vibe/vibehistory",
 )
 OWN_FILES = (".claude/scheduled_tasks.lock",)
 PLUGINS = ("opencode.js",)

@@ -7,7 +7,7 @@ import os
 from shared.guard.scene import Scene
 from shared.guard.secrets import excluded, expand, holds_password
 from shared.guard.words import literal
-from shared.known_secrets import scan, secret_files
+from shared.secret_walk import scan, secret_files
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:

@@ -216,7 +216,7 @@ def excluded() -> Iterator[str]:
     for name in (*NAMES, *(f"*{ending}" for ending in ENDINGS)):
         yield name
         # As COPIES has it; a dot before it is that of an editor's.
-        yield from (f"{name}~", f"{name}.[bos][alrw][kdigvpo]*", f".{name}.sw[po]")
+        yield from (f"{name}~", f"{name}.[bos][alrw][kcdigvpo]*", f".{name}.sw[po]")
         yield from (f"#{name}#", f".#{name}")
     yield from (".env", "[#.]*.env*#", ".#*.env*")
     # Patterns can only say one character at a time that a name does not end as an example's does.

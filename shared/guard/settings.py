@@ -79,20 +79,9 @@ def _stored(state_dir: str | None) -> tuple[tuple[str, ...], ...]:
 
 def _table(path: str) -> dict[str, object]:
     try:
-        with open(path, "rb") as file:
-            data = file.read(bounded_toml.MOST_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    # Most files have no [guard], and reading TOML takes longer than a decision.
-    if b"guard" not in data:
-        return {}
-    try:
-        table = bounded_toml.parse(data).get("guard", {})
+        return bounded_toml.read_table(path, "guard")
     except ValueError as error:
-        raise Denied(f"{path} {error}", "ask the user to fix this file") from None
-    if not isinstance(table, dict):
-        raise Denied(f"{path}: [guard] is not a table", "ask the user to fix this file")
-    return table
+        raise Denied(str(error), "ask the user to fix this file") from None
 
 
 def _texts(table: dict[str, object], key: str) -> list[str]:

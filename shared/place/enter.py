@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["CannotEnter", "Place", "run"]
 
 _KILL = 9
+# What programs say that have looked for something in vain.
+_MISSED = (b"o such file", b"ot found", b"annot find")
 # Processes of ours in which nothing runs any more: the kernel takes their namespaces down.
 _ENDING: list[int] = []
 
@@ -47,9 +49,10 @@ def run(
 ) -> Report:
     """Run `argv` in the place and return how it ended, after all that it started has ended.
 
-    Its output goes to ours, or both kinds to the file descriptor `output`. `heartbeat` is called
-    several times a second; what it raises ends the command. So does the end of the process whose
-    descriptor is `waiting`. Raises CannotEnter.
+    Its output goes to ours, or both kinds to the file descriptor `output`; if it fails, a line
+    after that names what it may have looked for in vain. `heartbeat` is called several times a
+    second; what it raises ends the command. So does the end of the process whose descriptor is
+    `waiting`. Raises CannotEnter.
     """
     targets = (1, 2) if output is None else (output, output)
     _ENDING[:] = [process for process in _ENDING if not _has_ended(process)]
@@ -70,10 +73,10 @@ def run(
     told = os.fdopen(mapped[1], "wb")
     try:
         # Meanwhile the namespaces are made.
-        hidden = marshal.dumps(place.find_hidden())
+        seen = marshal.dumps(place.look_around())
         if os.read(ready[0], 1):
             _name_users(first)
-            _tell(told, hidden)
+            _tell(told, seen)
         report = _read(relay.pass_on(ended[0], alive[1], heartbeat, waiting))
     except BaseException:
         os.kill(first, _KILL)
@@ -85,6 +88,12 @@ def run(
             os.close(descriptor)
         relay.close()
     _ENDING.append(first)
+    if report.code or any(sign in relay.tail for sign in _MISSED):
+        from shared.place.unseen import note  # not at the top: most commands do not fail
+
+        report.unseen = note(place, [*argv, os.fsdecode(relay.tail)])
+        if report.unseen and report.code and output is not None:
+            os.write(output, os.fsencode(f"\n[{report.unseen}]\n"))
     return report
 
 

@@ -29,6 +29,8 @@ _KILL, _INTERRUPT = 9, 2
 _PIECE = 1 << 16
 _IGNORED_BY_PYTHON = (13, 25)
 _NOT_FOUND, _NOT_RUN = 127, 126
+# Of one process: servers and builds of JavaScript need thousands.
+_OPEN_FILES = 8192
 # Of root's: reading and writing whatever the rights of files say, and signals to other users;
 # changing owners and becoming another user.
 _OVER_FILES, _OVER_OWNERS = (1, 2, 3, 5), (0, 4, 6, 7)
@@ -46,9 +48,9 @@ def separate(
         # Not before: new rights clear it.
         kernel.end_with_parent(_KILL)
         os.write(ready, b"\n")
-        hidden = b"".join(iter(lambda: os.read(mapped, _PIECE), b""))
-        if hidden:
-            place.hidden, place.replaced = marshal.loads(hidden)  # noqa: S302 – our process's
+        seen = b"".join(iter(lambda: os.read(mapped, _PIECE), b""))
+        if seen:
+            place.take(marshal.loads(seen))  # noqa: S302 – our process's
             first = os.fork()
             if not first:
                 _lead(place, argv, output, (ended, alive), mounts)
@@ -124,7 +126,7 @@ def _become(
             # A pipe or socket that lasts would be met by programs outside. What may be made in a
             # folder may be made below it, so there are none in /tmp if the repository lies there.
             above = {path for path in PRIVATE for one in place.kept if one.startswith(f"{path}/")}
-            plain = (place.home, place.repository, *place.kept, *above)
+            plain = (place.home, *place.emptied, place.repository, *place.kept, *above)
             free = (*(path for path in PRIVATE if path not in above), "/dev")
             sandbox.restrict(free, plain=plain, scoped=True)
         kernel.keep_capabilities(capabilities)
@@ -154,6 +156,7 @@ def _limit(place: Place) -> None:
     limits = place.limits
     kernel.limit(kernel.CORE_SIZE, 0)
     kernel.limit(kernel.FILE_SIZE, limits.written)
+    kernel.limit(kernel.OPEN_FILES, _OPEN_FILES)
     if os.geteuid():
         # Root is not bound by it. Threads count too; it holds between two counts.
         kernel.limit(kernel.PROCESSES, 2 * limits.threads)

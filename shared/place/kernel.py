@@ -7,7 +7,7 @@ import os
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 # Flags of mount(2), mount_setattr(2) and umount2(2).
 NO_SETUID, NO_DEVICES, NO_PROGRAMS = 2, 4, 8
@@ -29,7 +29,9 @@ _PIVOT_ROOT_ELSEWHERE = 41
 _DEATH_SIGNAL, _DUMPABLE, _NO_NEW_PRIVILEGES, _DROP_BOUND = 1, 4, 38, 24
 _CAPABILITY_VERSION, _CAPABILITIES = 0x20080522, 64
 # getrlimit(2).
-FILE_SIZE, CORE_SIZE, PROCESSES = 1, 4, 6
+FILE_SIZE, CORE_SIZE, PROCESSES, OPEN_FILES = 1, 4, 6, 7
+# socket(2): the kernel's own messages, about sockets; closed at exec.
+_NETLINK, _RAW, _SOCKETS_OF_ALL, _LARGEST_ANSWER = 16, 3, 4, 1 << 16
 # netdevice(7): set a device's flags; up and running.
 _SET_FLAGS, _UP = 0x8914, 0x41
 _INTERNET, _DATAGRAM = 2, 2
@@ -132,8 +134,26 @@ def start_loopback() -> None:
 
 
 def limit(resource: int, most: int) -> None:
-    """Set a limit of getrlimit(2) for this process and its children."""
-    _check("setrlimit", _LIBRARY.setrlimit(resource, (ctypes.c_uint64 * 2)(most, most)))
+    """Set a limit of getrlimit(2) for this process and its children: the lower of ours and its."""
+    held = (ctypes.c_uint64 * 2)()
+    _check("getrlimit", _LIBRARY.getrlimit(resource, held))
+    lower = min(most, held[1])
+    _check("setrlimit", _LIBRARY.setrlimit(resource, (ctypes.c_uint64 * 2)(lower, lower)))
+
+
+def ask_about_sockets(question: bytes) -> Iterator[bytes]:
+    """Yield what the kernel answers to a message of sock_diag(7), nothing if it can't answer."""
+    socket = _LIBRARY.socket(_NETLINK, _RAW | _CLOSE_AT_EXEC, _SOCKETS_OF_ALL)
+    if socket < 0:
+        return
+    try:
+        if os.write(socket, question) == len(question):
+            while answer := os.read(socket, _LARGEST_ANSWER):
+                yield answer
+    except OSError:
+        return
+    finally:
+        os.close(socket)
 
 
 def default_signals(numbers: Iterable[int]) -> None:

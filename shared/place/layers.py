@@ -25,14 +25,17 @@ class Layers:
     """The mounts of one place; all that is written in it goes to one memory of limited size."""
 
     def __init__(self, place: Place, sources: list[str], covers: Mapping[str, Cover]) -> None:
-        # For each folder whose changes vanish, the open folder in memory that takes them.
-        self.written: dict[str, int] = {}
+        # The open folder in memory that takes what is written in the repository.
+        self.written = -1
+        self._repository = place.repository
         self._covers = covers
         self._count = 0
         self._masks = Masks(place)
         # What each of the folders that are mounted one by one has to hide.
         self._hidden = {path: self._masks.take(path) for path in sorted(sources, reverse=True)}
-        kernel.mount("tmpfs", _BASE, "tmpfs", QUIET, f"mode=755,size={place.limits.written}")
+        limits = place.limits
+        options = f"mode=755,size={limits.written},nr_inodes={limits.files}"
+        kernel.mount("tmpfs", _BASE, "tmpfs", QUIET, options)
         for folder in (ROOT, _MEMORY, EMPTY):
             os.mkdir(folder)
         with open(_NOTHING, "xb"):
@@ -68,8 +71,8 @@ class Layers:
             new = ""
         options = f"lowerdir={':'.join(lower)}{new},userxattr"
         kernel.mount("overlay", ROOT + path, "overlay", QUIET, options)
-        if writable:
-            self.written[path] = os.open(f"{layer}/new", os.O_RDONLY | os.O_DIRECTORY)
+        if path == self._repository:
+            self.written = os.open(f"{layer}/new", os.O_RDONLY | os.O_DIRECTORY)
 
     def bind(self, source: str | int, path: str, attributes: int = kernel.READ_ONLY) -> None:
         """Show a file or folder with the mounts below it at `path`; what is hidden seems empty.
@@ -87,11 +90,19 @@ class Layers:
 
     def fresh(self, path: str, mode: int) -> None:
         """Show an empty folder in memory at `path`."""
+        os.chmod(self._empty(path), mode)
+
+    def empty(self, source: str, path: str) -> None:
+        """Show instead of the folder `source` one in memory, with its rights."""
+        folder = self._empty(path)
+        copy_rights(os.stat(source), folder)
+
+    def _empty(self, path: str) -> str:
         self._count += 1
         folder = f"{_MEMORY}/{self._count}"
         os.mkdir(folder)
-        os.chmod(folder, mode)
         kernel.mount(folder, ROOT + path, "", kernel.BIND)
+        return folder
 
     def _mask(self, source: str, path: str, layer: str) -> list[str]:
         """Return the lower folders of an overlay: one that hides, if there is something to hide."""

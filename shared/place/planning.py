@@ -7,15 +7,19 @@ import os
 from shared import resources
 from shared.known_secrets import is_secret_variable
 from shared.mode import sessions
+from shared.paths import lies_in
+from shared.place import secrets
 from shared.place.git_folders import borrowed, git_folders, working_trees
-from shared.place.secrets import secrets_of_repository, secrets_of_users, without_credentials
+from shared.place.homes import Homes, emptied
+from shared.place.unseen import shown_by_user
 from shared.place.values import Place
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
-    from shared.place.values import Covering, Hidden
+    from shared.place.values import Covering
 
 _SOCKETS_OF_OTHERS = frozenset({
     "DISPLAY", "SSH_AGENT_PID", "TMUX", "TMUX_PANE", "WAYLAND_DISPLAY",
@@ -28,7 +32,9 @@ def planning_place(folder: str, repository: str, state_dir: str | None = None) -
     Without the state directory of a run nothing lasts.
     """
     place = _place(folder, repository, os.environ)
-    place.shown += (place.folder,)
+    # What lies in a home is shown if the project leads there, not because a command starts there.
+    if not lies_in(place.folder, emptied(place.repository, place.home)):
+        place.shown += (place.folder,)
     if state_dir is not None:
         state_dir = os.path.realpath(state_dir)
         worktrees = resources.worktrees(state_dir)
@@ -70,18 +76,34 @@ def _place(folder: str, repository: str, given: Mapping[str, str]) -> Place:
     git = [os.path.join(place.repository, ".git"), *git_folders(place.repository)]
     place.protected = (os.path.join(place.repository, resources.PLANNER_FOLDER),)
     place.shown = (resources.ROOT, *(path for one in git for path in borrowed(one)))
-    place.look = lambda: _look(git, place.repository, given)
+    place.look = lambda: _look(place, git, given)
     return place
 
 
-def _look(git: Iterable[str], repository: str, given: Mapping[str, str]) -> Hidden:
-    """Return the secrets that there are now, and git settings without credentials."""
-    hidden = [*secrets_of_users(given), *secrets_of_repository(repository)]
-    for tree in (tree for one in git for tree in working_trees(one)):
-        # Our own are the assistant's to write in, and hold what it has written.
-        if not f"{tree}/".startswith(f"{repository}/"):
-            hidden += secrets_of_repository(tree)
-    return tuple(hidden), without_credentials(git, given)
+def _look(place: Place, git: list[str], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what there is now to hide, git settings without credentials, what homes show."""
+    given = {**given, "HOME": place.home}  # without the variable it is the account's
+    hidden, named = secrets.survey(place.repository)
+    hidden += secrets.secrets_of_user(given)
+    # Our own working trees are the assistant's to write in, and hold what it has written.
+    others = (tree for one in git for tree in working_trees(one))
+    for folder in (*git[1:], *(t for t in others if not lies_in(t, (place.repository,)))):
+        hidden += secrets.survey(folder)[0]
+    files = [*secrets.settings_of_user(given), *secrets.settings_below(git)]
+    settings = secrets.git_settings(files, place.home)
+    homes = Homes(place.repository, place.home, given)
+    homes.look(hidden, settings, named, shown_by_user(place.home))
+    files = secrets.settings_below(f"{path}/.git" for path in homes.led)
+    led = secrets.git_settings(files, place.home)
+    return {
+        "hidden": (*hidden, *homes.secrets),
+        "replaced": secrets.without_credentials({**settings, **led}),
+        "emptied": homes.emptied,
+        "tools": tuple(homes.tools),
+        "shown": (*place.shown, *homes.led),
+        "copied": homes.files,
+        "links": homes.links,
+    }
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _PIECE = 1 << 16
 _STOP = b"output\n"
 _HEARTBEAT_MS = 200
+_TAIL = 1 << 12
 
 
 class Relay:
@@ -27,6 +28,8 @@ class Relay:
         self._readers = {*self._targets.values()}
         self._left = most
         self.broken = False
+        # The end of what was passed on.
+        self.tail = b""
 
     def pass_on(
         self,
@@ -82,6 +85,7 @@ class Relay:
             os.close(descriptor)
 
     def _write(self, target: int, piece: bytes, stop: int) -> None:
+        self.tail = (self.tail + piece)[-_TAIL:]
         kept, was = piece[: max(0, self._left)], self._left
         self._left -= len(piece)
         try:

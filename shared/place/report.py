@@ -19,7 +19,7 @@ def tell_begun(descriptor: int) -> None:
 class Report:
     """How a command ended."""
 
-    __slots__ = ("code", "failure", "limit", "lost")
+    __slots__ = ("code", "failure", "limit", "lost", "unseen")
 
     def __init__(
         self,
@@ -36,6 +36,8 @@ class Report:
         self.limit = limit
         # Some of the files in the repository that it wrote or removed in vain.
         self.lost = lost or []
+        # A line about what of a home it may have looked for in vain.
+        self.unseen = ""
 
     def write(self, descriptor: int) -> None:
         """Write the report for `read`."""
@@ -77,6 +79,8 @@ class Report:
     def notes(self, instead: str) -> list[str]:
         """Return the lines that a person or model should read; `instead` says where to edit."""
         found = [f"planner: ended: {self.limit}"] if self.limit else []
+        if self.unseen:
+            found.append(f"planner: {_on_one_line(self.unseen)}")
         if self.lost:
             more = len(self.lost) - 1
             rest = f" and {more} more" if more else ""

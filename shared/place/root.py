@@ -1,7 +1,8 @@
 """Builds the file tree that a command in the place sees, and makes it the process's root.
 
 Everything is read-only through overlays, so that sockets and pipes of others are not the real ones.
-Writing goes to memory: in the repository, its git folders, the home, /tmp, /run and /dev/shm.
+Writing goes to memory: in the repository, its git folders, homes, /tmp, /run and /dev/shm. Of homes
+only what `Homes` found is there.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
+from shared.paths import lies_in
 from shared.place import kernel
 from shared.place.covers import Cover
 from shared.place.git_folders import git_folders
@@ -17,18 +19,10 @@ from shared.place.system import OWN, PRIVATE, make_devices, make_kernel_files, m
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from shared.place.values import Place
 
-# Below a home that other file systems are mounted in: what tools write to.
-TOOL_FOLDERS = (
-    ".cache", ".config", ".local/share", ".local/state", ".cargo", ".rustup", ".npm", ".node-gyp",
-    ".nvm", ".yarn", ".pnpm-store", ".bun", ".deno", ".m2", ".gradle", ".ivy2", ".sbt", ".java",
-    ".sdkman", ".android", "go", ".gem", ".bundle", ".rbenv", ".composer", ".nuget", ".dotnet",
-    ".pub-cache", ".stack", ".cabal", ".ghcup", ".opam", ".julia", ".conda", ".pyenv", ".asdf",
-    ".ccache",
-)  # fmt: skip
 # More entries than this beside a mount are not rebuilt one by one.
 _MANY = 300
 # These file systems hold no sockets.
@@ -45,19 +39,23 @@ class View:
         self._kinds = _mounted()
         # True if no socket of others can be reached in it, once it is built.
         self.sealed = True
-        # For each folder whose changes vanish, the open folder in memory that takes them.
-        self.written: dict[str, int] = {}
+        # The open folder in memory that takes what is written in the repository, once it is built.
+        self.written = -1
 
     def build(self) -> None:
         """Build the tree and make it this process's root; raises OSError where that fails."""
         place = self._place
         self._check()
         kernel.mount("", "/", "", kernel.RECURSIVE | kernel.PRIVATE)
-        overlaid = {*self._homes(), place.repository, *git_folders(place.repository)}
-        overlaid = {path for path in overlaid if not _lies_in(path, place.kept)}
-        shown = {path for path in (*place.shown, place.home) if _lies_in(path, PRIVATE)}
-        shown = {path for path in shown if not _lies_in(path, (*overlaid, *place.kept))}
-        wanted = {*overlaid, *place.kept, *place.protected, *shown}
+        overlaid = {place.repository, *git_folders(place.repository), *self._tools()}
+        overlaid = {path for path in overlaid if not lies_in(path, place.kept)}
+        place.emptied = tuple(path for path in place.emptied if not lies_in(path, place.kept))
+        # Below these nothing of the user's is seen but what is laid there.
+        bare = {*place.emptied, *PRIVATE}
+        shown = {path for path in place.shown if lies_in(path, bare)}
+        seen = (*overlaid, *place.kept, *place.hidden)
+        shown = {path for path in shown if not lies_in(path, seen)}
+        wanted = {*overlaid, *place.kept, *place.protected, *shown, *place.emptied}
         # Opened before anything is covered; what lies below /tmp is reached through these alone.
         sources = {path: _open(path) for path in wanted if os.path.exists(path)}
         covers = {path: Cover(found) for path, found in place.covered.items()}
@@ -68,20 +66,49 @@ class View:
         make_private(self._layers, place.environment.get("XDG_RUNTIME_DIR", ""))
         make_devices(self._layers)
         for path in sorted(sources, key=lambda path: (len(path), path)):
-            source = f"/proc/self/fd/{sources[path]}"
-            make_target(path, folder=os.path.isdir(source))
-            if path in overlaid:
-                self._layers.overlay(source, path, writable=True)
-            elif path in place.kept:
-                self._layers.bind(self._mounts.get(path, source), path, 0)
-            elif not os.path.isdir(source):
-                self._layers.bind(source, path)
-            else:
-                self._seal(path, source)
+            self._lay(path, f"/proc/self/fd/{sources[path]}", writable=path in overlaid)
+        make_target(place.folder, folder=True)
         make_kernel_files(self._layers, place.limits.threads)
         kernel.make_root(ROOT)
         kernel.restrict_mount("/", kernel.READ_ONLY | QUIET, below=False)
         self.written = self._layers.written
+
+    def _lay(self, path: str, source: str, *, writable: bool) -> None:
+        """Lay what is to be seen at a path over what is there."""
+        place = self._place
+        make_target(path, folder=os.path.isdir(source))
+        if path in place.emptied:
+            self._layers.empty(source, path)
+            self._furnish(path)
+        elif writable:
+            self._overlay(path, source)
+        elif path in place.kept:
+            self._layers.bind(self._mounts.get(path, source), path, 0)
+        elif not os.path.isdir(source):
+            self._layers.bind(source, path)
+        else:
+            self._seal(path, source)
+
+    def _overlay(self, path: str, source: str) -> None:
+        """Lay an overlay over a folder; a tool's one that can have none is shown read-only."""
+        try:
+            self._layers.overlay(source, path, writable=True)
+        except OSError:
+            if path not in self._tools():
+                raise
+            self._seal(path, source)
+
+    def _furnish(self, home: str) -> None:
+        """Make the links and files of a home that is empty otherwise."""
+        for link, target in self._place.links.items():
+            if lies_in(link, (home,)) and not os.path.lexists(ROOT + link):
+                os.makedirs(os.path.dirname(ROOT + link), exist_ok=True)
+                os.symlink(target, ROOT + link)
+        for path, content in self._place.copied.items():
+            if lies_in(path, (home,)) and not os.path.lexists(ROOT + path):
+                os.makedirs(os.path.dirname(ROOT + path), exist_ok=True)
+                with open(ROOT + path, "xb") as file:
+                    file.write(content)
 
     def _check(self) -> None:
         """Raise OSError, with the reason, if no overlay can be laid over the repository."""
@@ -93,14 +120,10 @@ class View:
             if os.geteuid() and os.path.exists(path) and os.stat(path).st_uid != os.geteuid():
                 raise OSError(f"{path} belongs to another user")
 
-    def _homes(self) -> list[str]:
-        """Return the folders of the home in which writing vanishes: the home itself if we may."""
-        home = self._place.home
-        if not self._below(home):
-            return [home]
-        tools = (os.path.join(home, name) for name in TOOL_FOLDERS)
-        real = (path for path in tools if os.path.isdir(path) and os.path.realpath(path) == path)
-        return [path for path in real if path not in self._kinds and not self._below(path)]
+    def _tools(self) -> set[str]:
+        """Return the folders of tools, and what is mounted below them."""
+        tools = self._place.tools
+        return {*tools, *(mounted for path in tools for mounted in self._below(path))}
 
     def _below(self, path: str) -> list[str]:
         """Return where something is mounted below `path`."""
@@ -109,7 +132,7 @@ class View:
 
     def _cover(self, path: str) -> None:
         """Show what lies at `path` read-only, unless it is gone since it was listed."""
-        if self._layers.hides(path):
+        if self._layers.hides(path) or path in self._place.emptied:
             return
         try:
             self._show(path)
@@ -167,10 +190,6 @@ def _mounted() -> dict[str, str]:
                 path = path.decode("unicode_escape").encode("latin-1")
             found[os.fsdecode(path)] = os.fsdecode(after.split()[0])
     return found
-
-
-def _lies_in(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def _open(path: str) -> int:

@@ -1,7 +1,7 @@
-"""Finds what the place must not show: secrets of users, untracked ones of the repository.
+"""Finds what the place must not show: secrets of users, untracked ones of a project.
 
-The repository is walked once and its folders are remembered; a later walk lists those alone that
-have changed since.
+A project is walked once and its folders are remembered; a later walk lists those alone that have
+changed since. The same walk finds where the project leads.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import time
 
-from shared import known_secrets
+from shared import known_secrets, secret_walk
+from shared.place import leads
 from shared.place.cache import recall, remember
 from shared.place.git_folders import git_folder
 
@@ -17,65 +18,87 @@ TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclas
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    # By path of a file of git's settings: what it holds without credentials, whether that differs,
+    # and what else it names.
+    Settings = dict[str, tuple[bytes, bool, list[str]]]
+
 # Folders that are looked at before each command, the nearest to the root first; the others are
 # looked at again after so many seconds.
 _NEAR = 1_500
 _FRESH_S = 300.0
-_MANY_HOMES = 50
 _LARGEST_CONFIG = 1 << 20
 _MODULES = 200
 _CONFIGS = 400  # files of git settings, with those that they include
-_HOMES = "/home"
+# Settings that name a file or folder which git reads; none of them holds a secret.
+_NAMING = ("excludesfile", "attributesfile", "hookspath", "template", "templatedir")
 
 
-def secrets_of_users(environment: Mapping[str, str]) -> list[str]:
-    """Return the existing secret paths of this user, and of the other homes that can be entered."""
+def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
+    """Return the existing secret paths of this user and of the system."""
     home = os.path.realpath(environment.get("HOME", "/"))
     named = known_secrets.secrets_of_user({**environment, "HOME": home})
-    named += filter(os.path.lexists, known_secrets.SYSTEM)
-    others = [other for other in _homes() if other != home and os.access(other, os.X_OK)]
-    if len(others) > _MANY_HOMES:
-        return [*named, *others]
-    return [*named, *(path for other in others for path in _below(other))]
+    return [*named, *filter(os.path.lexists, known_secrets.SYSTEM)]
 
 
-def secrets_of_repository(repository: str) -> list[str]:
-    """Return the untracked files with secrets in a repository."""
-    kept = recall("secrets", repository)
-    near = known_secrets.scan(repository, kept.get("near"), _NEAR)
-    deep, looked, now = kept.get("deep", []), kept.get("looked", 0.0), time.time()
-    if len(near) >= _NEAR and not 0 <= now - looked < _FRESH_S:
-        deep, looked = known_secrets.secret_files(known_secrets.scan(repository)), now
-    found = sorted({*known_secrets.secret_files(near), *deep})
-    untracked, index = kept.get("untracked", []), _index_mark(repository)
+def survey(project: str) -> tuple[list[str], list[str]]:
+    """Return the untracked files with secrets in a project, and the paths that its files name."""
+    kept, also = recall("project", project), leads.noted(project)
+    near = secret_walk.scan(project, kept.get("near"), _NEAR, also=also)
+    deep, looked, now = kept.get("deep", [[], []]), kept.get("looked", 0.0), time.time()
+    complete = 1 + sum(len(folders) for _, _, folders, _ in near.values()) == len(near)
+    if not complete and not 0 <= now - looked < _FRESH_S:
+        whole = secret_walk.scan(project, near, also=also)
+        deep, looked = [secret_walk.secret_files(whole), _noted(whole)], now
+    found = sorted({*secret_walk.secret_files(near), *deep[0]})
+    noted = sorted({*_noted(near), *deep[1]})
+    read = leads.named_paths((os.path.join(project, n) for n in noted), kept.get("read", {}))
+    untracked, index = kept.get("untracked", []), _index_mark(project)
     if found != kept.get("found") or index != kept.get("index"):
-        untracked = _untracked(repository, found)
+        untracked = _untracked(project, found)
     values = {"near": near, "deep": deep, "looked": looked, "found": found, "untracked": untracked,
-              "index": index}  # fmt: skip
+              "index": index, "read": read}  # fmt: skip
     if any(kept.get(name) != value for name, value in values.items()):
-        remember("secrets", repository, values)
-    return [os.path.join(repository, name) for name in untracked]
+        remember("project", project, values)
+    return [os.path.join(project, name) for name in untracked], leads.all_named(read)
 
 
-def without_credentials(folders: Iterable[str], environment: Mapping[str, str]) -> dict[str, bytes]:
-    """Return by path what to show instead of git settings that hold credentials."""
+def git_settings(paths: list[str], home: str) -> Settings:
+    """Read files of git's settings, those that they include too."""
+    shown: Settings = {}
+    for path in filter(os.path.isfile, paths):
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+                text = file.read(_LARGEST_CONFIG)
+        except PermissionError:  # nor can the command read it
+            continue
+        # More come to the end of the list while it is read.
+        included, used = _named_in(text, path, home)
+        paths += included[: max(0, _CONFIGS - len(paths))]
+        cleaned = known_secrets.without_credentials(text)
+        shown[path] = (cleaned.encode("utf-8", "surrogateescape"), cleaned != text, used)
+    return shown
+
+
+def settings_of_user(environment: Mapping[str, str]) -> list[str]:
+    """Return where git looks for settings of the user and of the system."""
     home = environment.get("HOME", "/")
     paths = [os.path.join(home, name) for name in (".gitconfig", ".config/git/config")]
-    paths += [environment.get("GIT_CONFIG_GLOBAL", ""), "/etc/gitconfig"]
+    return [*paths, environment.get("GIT_CONFIG_GLOBAL", ""), "/etc/gitconfig"]
+
+
+def without_credentials(settings: Settings) -> dict[str, bytes]:
+    """Return by real path what to show instead of git settings that hold credentials."""
+    return {os.path.realpath(p): text for p, (text, changed, _) in settings.items() if changed}
+
+
+def settings_below(folders: Iterable[str]) -> list[str]:
+    """Return the files of settings in git folders, those of submodules and worktrees too."""
+    paths = list[str]()
     for folder in folders:
         paths += [os.path.join(folder, name) for name in ("config", "config.worktree")]
         for name in ("modules", "worktrees"):
             paths += _configs_of_modules(os.path.join(folder, name))
-    shown = {}
-    for path in filter(os.path.isfile, paths):
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            text = file.read(_LARGEST_CONFIG)
-        # More come to the end of the list while it is read.
-        paths += [name for name in _included(text, path, home) if len(paths) < _CONFIGS]
-        cleaned = known_secrets.without_credentials(text)
-        if cleaned != text:
-            shown[os.path.realpath(path)] = cleaned.encode("utf-8", "surrogateescape")
-    return shown
+    return paths
 
 
 def _index_mark(repository: str) -> list[int]:
@@ -95,41 +118,31 @@ def _untracked(repository: str, found: list[str]) -> list[str]:
     from state.errors import Refused
 
     try:
-        return known_secrets.without_tracked(find_repository(repository).git, found)
+        return secret_walk.without_tracked(find_repository(repository).git, found)
     except Refused:
         return found
 
 
-def _homes() -> list[str]:
-    try:
-        below = [os.path.join(_HOMES, name) for name in os.listdir(_HOMES)]
-    except OSError:
-        below = []
-    return [*below, *known_secrets.ROOTS]
+def _noted(found: secret_walk.Found) -> list[str]:
+    return [os.path.join(folder, name) for folder in found for name in found[folder][3]]
 
 
-def _below(home: str) -> list[str]:
-    """Return the secret paths that exist below a home; its own names are listed only once."""
-    try:
-        there = {*os.listdir(home)}
-    except OSError:
-        there = {name.partition("/")[0] for name in known_secrets.HOME}
-    wanted = (name for name in known_secrets.HOME if name.partition("/")[0] in there)
-    return list(filter(os.path.lexists, (os.path.join(home, name) for name in wanted)))
-
-
-def _included(text: str, path: str, home: str) -> Iterator[str]:
-    """Yield the files that git settings include, whether or not their condition holds here."""
-    included = False
+def _named_in(text: str, path: str, home: str) -> tuple[list[str], list[str]]:
+    """Return the files that git settings include, whatever the condition, and others they name."""
+    included, found = False, (list[str](), list[str]())
     for line in text.splitlines():
         section, closed, rest = line.strip().rpartition("]")
         if section.startswith("["):
             included = section[1:].lower().startswith(("include", "includeif"))
-        name, equals, value = (rest if closed and section.startswith("[") else line).partition("=")
-        if included and equals and name.strip().lower() == "path":
+        within = rest if closed and section.startswith("[") else line
+        setting, equals, value = within.partition("=")
+        name = setting.strip().lower()
+        if equals and ((included and name == "path") or name in _NAMING):
             named = value.strip().strip('"')
             named = f"{home}{named[1:]}" if named.startswith("~/") else named
-            yield os.path.join(os.path.dirname(os.path.realpath(path)), named)
+            absolute = os.path.join(os.path.dirname(os.path.realpath(path)), named)
+            found[name != "path"].append(os.path.normpath(absolute))
+    return found
 
 
 def _configs_of_modules(folder: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from shared.place.report import Report
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from shared.place.values import Place
 
@@ -34,12 +34,13 @@ _MOST_WALKED = 5_000
 class Supervisor:
     """Watches the process `command` and all that it starts."""
 
-    def __init__(self, place: Place, layers: Mapping[str, int], command: int, alive: int) -> None:
+    def __init__(self, place: Place, layer: int, command: int, alive: int) -> None:
         self._limits = place.limits
-        self._layer = layers.get(place.repository)
+        # The open folder that takes what is written in the repository; less than 0 if it all lasts.
+        self._layer = layer
         self._command = command
         self._alive = alive
-        self._usage = Usage(place.limits.memory)
+        self._usage = Usage(place.limits.memory, network=place.network)
         self._deadline = time.monotonic() + place.limits.seconds
         self._memory = os.open("/tmp", os.O_RDONLY)  # noqa: S108 – the place's own
 
@@ -86,19 +87,20 @@ class Supervisor:
         found = processes()
         if len(found) > limits.processes:  # before a look at each: those that fork leave no time
             return f"more than {limits.processes} processes"
-        threads, memory = self._usage.of(found)
-        if threads > limits.threads:
-            return f"more than {limits.threads} threads"
-        if memory > limits.memory:
-            return f"more than {_size(limits.memory)} of memory"
-        used = os.fstatvfs(self._memory)
-        if not used.f_bavail:
-            return f"more than {_size(limits.written)} written"
-        return ""
+        threads, memory, files = self._usage.of(found)
+        written = os.fstatvfs(self._memory)
+        passed = {
+            f"more than {limits.threads} threads": threads > limits.threads,
+            f"more than {_size(limits.memory)} of memory": memory > limits.memory,
+            f"more than {limits.open_files} open files": files > limits.open_files,
+            f"more than {_size(limits.written)} written": not written.f_bavail,
+            f"more than {limits.files} files and folders written": not written.f_favail,
+        }
+        return next((limit for limit, over in passed.items() if over), "")
 
     def _lost(self) -> Iterator[str]:
         """Yield the files of the repository that the run wrote or removed."""
-        if self._layer is None:
+        if self._layer < 0:
             return
         folders, left = [""], _MOST_WALKED
         while folders and left > 0:

@@ -22,6 +22,7 @@ _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "f
 _OF_RUN = ("current-system", "booted-system", "opengl-driver")
 # Of /proc: the names of keys in the kernel's key rings.
 _KEYS = ("keys", "key-users")
+_MOST_WATCHES = 1 << 16
 # Of /sys: what shows the kernel's inside to root.
 _HIDDEN_OF_SYS = ("kernel/debug", "kernel/tracing", "kernel/security")
 
@@ -74,6 +75,8 @@ def make_kernel_files(layers: Layers, threads: int) -> None:
     _write(f"{ROOT}/proc/self/oom_score_adj", "1000")
     # From Linux 6.14 on it counts for this namespace; threads count too.
     _write(f"{ROOT}/proc/sys/kernel/pid_max", str(max(2 * threads, 1024)))
+    # Each watch holds memory of the kernel.
+    _write(f"{ROOT}/proc/sys/user/max_inotify_watches", str(_MOST_WATCHES))
     for name in _KEYS:
         if os.path.exists(f"{ROOT}/proc/{name}"):
             kernel.mount(os.devnull, f"{ROOT}/proc/{name}", "", kernel.BIND)

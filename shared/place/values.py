@@ -7,17 +7,21 @@ import os
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-
-    Hidden = tuple[tuple[str, ...], dict[str, bytes]]
+    from typing import Any
 
 _MEBIBYTE = 1 << 20
 _THREADS_OF_A_PROCESS = 4
+_OPEN_FILES_OF_A_PROCESS = 128
+# What a file in memory takes of it besides its content, at most.
+_PER_FILE = 4096
 
 
 class Limits:
     """When a run is ended; sizes are in bytes."""
 
-    __slots__ = ("memory", "output", "processes", "seconds", "threads", "written")
+    __slots__ = (
+        "files", "memory", "open_files", "output", "processes", "seconds", "threads", "written",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -32,9 +36,12 @@ class Limits:
         self.processes = processes
         # In all processes together.
         self.threads = _THREADS_OF_A_PROCESS * processes
+        self.open_files = _OPEN_FILES_OF_A_PROCESS * processes
+        # Of the processes, and of the kernel for them.
         self.memory = memory
-        # To files.
+        # To files, and the number of these.
         self.written = written
+        self.files = written // _PER_FILE
         self.output = output
 
 
@@ -57,8 +64,9 @@ class Place:
     """A repository as a command in the place sees it, and what of the command's writing lasts."""
 
     __slots__ = (
-        "allowed", "covered", "environment", "folder", "hidden", "home", "input", "kept", "limits",
-        "look", "loopback", "network", "protected", "replaced", "repository", "shown",
+        "allowed", "copied", "covered", "emptied", "environment", "folder", "hidden", "home",
+        "input", "kept", "limits", "links", "look", "loopback", "network", "protected",
+        "replaced", "repository", "shown", "tools",
     )  # fmt: skip
 
     def __init__(self, folder: str, repository: str, environment: Mapping[str, str]) -> None:
@@ -73,17 +81,25 @@ class Place:
         self.protected: tuple[str, ...] = ()
         # Writing lasts below these alone.
         self.kept: tuple[str, ...] = ()
-        # The user's folders of which the place otherwise has an empty one of its own, such as /tmp;
-        # they cannot be written.
+        # Shown where the place otherwise has an empty folder of its own, such as /tmp or a home;
+        # it cannot be written.
         self.shown: tuple[str, ...] = ()
+        # Homes, and folders in which homes lie: empty in the place, but for what is shown.
+        self.emptied: tuple[str, ...] = ()
+        # Folders of tools in these: writing there vanishes.
+        self.tools: tuple[str, ...] = ()
+        # Files in these, with what they seem to hold, and links with where they lead.
+        self.copied: Mapping[str, bytes] = {}
+        self.links: Mapping[str, str] = {}
         # Files and folders that are absent.
         self.hidden: tuple[str, ...] = ()
         # What a file seems to hold, by path.
         self.replaced: Mapping[str, bytes] = {}
         # What is never hidden.
         self.allowed: Collection[str] = ()
-        # Finds more of `hidden` and `replaced` when the place is entered.
-        self.look: Callable[[], Hidden] = lambda: ((), {})
+        # Finds, when the place is entered, what is called so here: more of `hidden` and `replaced`,
+        # and of homes what is shown.
+        self.look: Callable[[], dict[str, Any]] = dict
         # What lies over a folder, by folder.
         self.covered: Mapping[str, Covering] = {}
         self.loopback = True
@@ -93,8 +109,16 @@ class Place:
         self.input = False
         self.limits = Limits()
 
-    def find_hidden(self) -> Hidden:
-        """Return all that is absent, and by path what a file seems to hold."""
-        found, replaced = self.look()
-        hidden = (path for path in (*self.hidden, *found) if path not in self.allowed)
-        return tuple(hidden), {**self.replaced, **replaced}
+    def look_around(self) -> dict[str, Any]:
+        """Find what there is to show and to hide now; return the attributes that this has set."""
+        found = self.look()
+        hidden = (*self.hidden, *found.get("hidden", ()))
+        found["hidden"] = tuple(path for path in hidden if path not in self.allowed)
+        found["replaced"] = {**self.replaced, **found.get("replaced", {})}
+        self.take(found)
+        return found
+
+    def take(self, found: Mapping[str, Any]) -> None:
+        """Set the attributes that `look_around` has returned."""
+        for name, value in found.items():
+            setattr(self, name, value)

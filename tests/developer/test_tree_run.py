@@ -143,6 +143,13 @@ def test_a_long_output_is_cut_and_the_rest_is_named(journey: Journey) -> None:
     assert Path(log).read_text().startswith("1\n2\n3\n")
 
 
+@pytest.mark.requirement("PP-2")
+def test_what_a_command_misses_of_the_home_is_named_in_its_output(journey: Journey) -> None:
+    (Path.home() / "other").mkdir()
+    shown = journey.planner("tree", "run", "ls ~/other")
+    assert "[not shown: ~/other, since of a home" in shown.data("output")
+
+
 def test_what_a_command_writes_is_not_kept_and_that_is_said(journey: Journey) -> None:
     command = "echo x > src/b.py; sed -i s/x/y/ src/a.py; rm README.md"
     shown = journey.planner("tree", "run", command)
@@ -175,9 +182,13 @@ def test_where_there_is_no_place_only_named_commands_run(journey: Journey) -> No
 
 
 def test_the_newest_outputs_are_kept(journey: Journey) -> None:
-    for number in range(23):
+    kept = Path(journey.state_dir, "verify/runs")
+    kept.mkdir(parents=True)
+    for number in range(20):
+        (kept / f"{number + 1}-run-echo-{number}.log").write_text(f"{number}\n")
+    for number in range(20, 23):
         assert journey.planner("tree", "run", f"echo {number}").code == 0
-    names = os.listdir(Path(journey.state_dir, "verify/runs"))
+    names = os.listdir(kept)
     assert len(names) == 20
     assert "23-run-echo-22.log" in names
 

@@ -13,12 +13,10 @@ from shared.known_secrets import (
     SecretPlaces,
     is_secret_name,
     is_secret_variable,
-    scan,
-    secret_files,
     secrets_of_user,
     without_credentials,
-    without_tracked,
 )
+from shared.secret_walk import scan, secret_files, without_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +37,9 @@ KEPT_IN_HOME = """
 .cargo/credentials.toml .gem/credentials .m2/settings.xml .gradle/gradle.properties
 .terraform.d/credentials.tfrc.json .vault-token .claude/.credentials.json .codex/auth.json
 Library/Keychains/login.keychain-db .config/rclone/rclone.conf .config/hub .s3cfg .boto
+.claude/history.jsonl .codex/history.jsonl .vibe/vibehistory .config/Postman/storage/a
+.config/Code/User/globalStorage/state.vscdb .local/share/DBeaverData/workspace6/a .wireguard/wg0
+.local/share/zsh/history
 """
 HARMLESS_IN_HOME = """
 .gitconfig .bashrc .config/git/ignore .config/gh/config.yml .docker/daemon.json project/src/a.py
@@ -112,6 +113,7 @@ def test_secrets_that_variables_name_are_known(tmp_path: Path) -> None:
         ("server.key~", True), ("server.pem.bak", True), (".server.key.swp", True),
         ("#.env#", True), (".env#", True), (".env.bak~", True), ("~" * 255, False),
         (".#server.pem", True), ("credentials.json.orig", True),
+        ("terraform.tfstate.backup", True), (".env.backup", True), ("state.vscdb", True),
         ("key.asc", True), (".env.example~", False), ("id_rsa.pub.bak", False), ("a.py~", False),
         (".a.py.swp", False), ("#notes#", False), ("~", False), (".swp", False), ("##", False),
     ],

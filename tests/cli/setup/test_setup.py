@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.installed import interpreter, keep_current
+from cli.installed import interpreter, keep_current
 from shared.resources import PROGRAM, ROOT, installed_path, launcher, launcher_path, quote
 from tests.cli.setup.homes import Checkout, Home
 from tests.journey import call, shell, way_out

@@ -112,16 +112,16 @@ def test_tools_write_to_the_home_to_tmp_and_to_shared_memory_and_nothing_of_it_s
     repo: Repository,
 ) -> None:
     home = Path(os.environ["HOME"])
-    (home / ".cache").mkdir(exist_ok=True)
-    (home / ".cache" / "old").write_text("old\n", encoding="utf-8")
+    (home / ".cache" / "pip").mkdir(parents=True)
+    (home / ".cache" / "pip" / "old").write_text("old\n", encoding="utf-8")
     name = f"planner-test-{os.getpid()}"
     command = (
-        "set -e; cat ~/.cache/old; echo new >~/.cache/old; rm ~/.cache/old; mkdir -p ~/.npm/x;"
+        "set -e; cd ~/.cache/pip; cat old; echo new >old; rm old; mkdir -p ~/.npm/x;"
         f"echo t >/tmp/{name}; echo s >/dev/shm/{name}; cat /tmp/{name} /dev/shm/{name}; ls -A /tmp"
     )
     answer = enter(repo.path, command)
     assert answer.stdout.split()[:3] == ["old", "t", "s"], answer.stderr
-    assert (home / ".cache" / "old").read_text(encoding="utf-8") == "old\n"
+    assert (home / ".cache" / "pip" / "old").read_text(encoding="utf-8") == "old\n"
     assert not (home / ".npm").exists()
     assert not (Path("/tmp") / name).exists()  # noqa: S108
     assert answer.stderr == ""
@@ -175,24 +175,25 @@ def test_a_link_in_place_of_the_answers_lets_nothing_last(repo: Repository, tmp_
 
 @pytest.mark.requirement("PP-1")
 def test_neither_sockets_nor_pipes_nor_processes_of_others_are_reached(repo: Repository) -> None:
-    home = Path(os.environ["HOME"])
+    shown = Path(os.environ["HOME"], ".npm")
+    shown.mkdir()
     local, internet = socket.socket(socket.AF_UNIX), socket.socket()
     with local, internet, subprocess.Popen(["sleep", "60"]) as victim:
-        local.bind(str(home / "socket"))
+        local.bind(str(shown / "socket"))
         internet.bind(("127.0.0.1", 0))
-        os.mkfifo(home / "pipe")
-        reader = os.open(home / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        os.mkfifo(shown / "pipe")
+        reader = os.open(shown / "pipe", os.O_RDONLY | os.O_NONBLOCK)
         for listener in (local, internet):
             listener.listen()
             listener.settimeout(0.1)
         program = (
             "import os, socket\n"
-            "for kind, to in ((socket.AF_UNIX, os.path.expanduser('~/socket')),"
+            "for kind, to in ((socket.AF_UNIX, os.path.expanduser('~/.npm/socket')),"
             f" (socket.AF_INET, {internet.getsockname()})):\n"
             "    try: socket.socket(kind).connect(to); print('connected')\n"
             "    except OSError as error: print(type(error).__name__)\n"
             "flags = os.O_WRONLY | os.O_NONBLOCK\n"
-            "try: os.write(os.open(os.path.expanduser('~/pipe'), flags), b'x')\n"
+            "try: os.write(os.open(os.path.expanduser('~/.npm/pipe'), flags), b'x')\n"
             "except OSError as error: print(type(error).__name__)\n"
             f"try: os.kill({victim.pid}, 9)\n"
             "except OSError as error: print(type(error).__name__)\n"
@@ -242,6 +243,33 @@ place = library.shmat(library.shmget(0, 1 << 28, 0o1600), None, 0)
 ctypes.memset(place, 1, 1 << 28)
 library.shmdt(ctypes.c_void_p(place))
 time.sleep(60)'"""
+SOCKETS = """python3 -c '
+import socket, time
+pairs = [socket.socketpair() for _ in range(900)]
+for one, _ in pairs:
+    one.setblocking(False)
+    try:
+        while True: one.send(bytes(4096))
+    except BlockingIOError: pass
+time.sleep(60)'"""
+PAGE_TABLES = """python3 -c '
+import mmap, time
+memory = mmap.mmap(-1, 1 << 36, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, mmap.PROT_READ)
+memory.madvise(15)
+for at in range(0, 1 << 36, 1 << 21):
+    memory[at]
+time.sleep(60)'"""
+QUEUES = """python3 -c '
+import ctypes, time
+library = ctypes.CDLL(None)
+for _ in range(2100):
+    library.semget(0, 1000, 0o1600)
+time.sleep(60)'"""
+OPENS = """python3 -c '
+import os, time
+for _ in range(700): os.dup(0)
+for _ in range(15): os.fork() or time.sleep(60)
+time.sleep(60)'"""
 ENDED: dict[str, tuple[str, dict[str, float], str]] = {
     "sleeps": ("sleep 3600", {"seconds": 1}, "time limit of 1 s"),
     "ignores TERM": ("trap '' TERM INT HUP; sleep 3600", {"seconds": 1}, "time limit of 1 s"),
@@ -262,6 +290,14 @@ ENDED: dict[str, tuple[str, dict[str, float], str]] = {
         "dd if=/dev/zero of=/tmp/big bs=1M count=10000 2>/dev/null; sleep 60",
         {"written": 1 << 26}, "more than 64 MiB written",
     ),
+    "fills sockets": (SOCKETS, {"memory": 1 << 27}, "more than 128 MiB of memory"),
+    "fills page tables": (PAGE_TABLES, {"memory": 1 << 26}, "more than 64 MiB of memory"),
+    "fills queues": (QUEUES, {"memory": 1 << 27}, "more than 128 MiB of memory"),
+    "opens files": (OPENS, {"processes": 64}, "more than 8192 open files"),
+    "makes files": (
+        "mkdir a; cd a; for i in $(seq 5000); do : >$i || break; done; sleep 60",
+        {"written": 1 << 24}, "more than 4096 files and folders written",
+    ),
     "prints": ("cat /dev/zero", {"output": 1 << 22}, "more than 4 MiB of output"),
 }  # fmt: skip
 
@@ -278,6 +314,14 @@ def test_a_limit_ends_all_of_it_and_says_so_in_one_line(repo: Repository, what: 
     assert answer.stderr.count("planner: ended") == 1
     assert answer.returncode in {124, 137}
     assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_the_kernel_holds_few_watches_and_files_for_a_command(repo: Repository) -> None:
+    answer = enter(repo.path, "cat /proc/sys/user/max_inotify_watches; ulimit -Hn")
+    watches, files = map(int, answer.stdout.split())
+    assert watches <= 1 << 16
+    assert files <= 8192
 
 
 @pytest.mark.requirement("PP-1")
@@ -384,10 +428,11 @@ def test_secrets_are_absent_and_git_settings_are_shown_without_credentials(
     for path in (*map(home.joinpath, names), repo.path / ".env", repo.path / "sub" / ".env.local"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("hunter2\n", encoding="utf-8")
-    (home / ".config" / "gh" / "config.yml").write_text("kept\n", encoding="utf-8")
+    (home / ".cargo").mkdir()
+    (home / ".cargo" / "config.toml").write_text("kept\n", encoding="utf-8")
     repo.git("remote", "add", "origin", "https://me:hunter2@example.invalid/x")
     command = (
-        "cat ~/.config/gh/config.yml .env.example test.pem;"
+        "cat ~/.cargo/config.toml .env.example test.pem;"
         "grep -rs hunter2 ~ . /proc/*/environ; cat ~/.n* .e*; git remote -v; git config -l; env;"
         "ls -a ~ . sub"
     )

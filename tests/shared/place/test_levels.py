@@ -157,9 +157,9 @@ def test_a_mount_below_the_repository_falls_back_by_name_and_one_below_the_home_
     repo: Repository,
 ) -> None:
     home = Path(os.environ["HOME"])
-    for folder in (repo.path / "data", home / "mnt", home / ".cache", home / "other"):
-        folder.mkdir(exist_ok=True)
-    (home / "other" / ".netrc").write_text("kept\n", encoding="utf-8")
+    for folder in (repo.path / "data", home / "mnt", home / ".npm", home / ".cargo" / "bin"):
+        folder.mkdir(parents=True, exist_ok=True)
+    (home / ".npm" / "a").write_text("kept\n", encoding="utf-8")
     (home / ".netrc").write_text("hunter2\n", encoding="utf-8")
 
     def mounted(where: Path, *command: str) -> str:
@@ -174,13 +174,14 @@ def test_a_mount_below_the_repository_falls_back_by_name_and_one_below_the_home_
     name, reason, *_ = json.loads(mounted(repo.path / "data", *asked))
     assert name != "namespaces"
     assert reason == f"a file system is mounted below the repository, at {repo.path}/data"
-    tries = "cat ~/other/.netrc; cat ~/.netrc; echo x >~/.cache/x && echo wrote; echo x >~/x"
-    said = mounted(home / "mnt", *words(repo.path, tries))
-    assert "kept" in said
-    assert "wrote" in said
-    assert "hunter2" not in said
-    assert "Read-only file system" in said
-    assert os.listdir(home / ".cache") == []
+    tries = "cat ~/.npm/a; cat ~/.netrc"
+    tries += "; for at in ~ ~/.npm ~/.cargo/bin; do echo >$at/x && ls $at; done"
+    for mount in (home / "mnt", home / ".cargo" / "bin"):
+        said = mounted(mount, *words(repo.path, tries)).split()
+        assert said[0] == "kept"
+        assert said.count("x") == 3
+        assert "hunter2" not in said
+    assert os.listdir(home / ".npm") == ["a"]
 
 
 CONTAINERS = {
@@ -278,12 +279,12 @@ def plain() -> Iterator[Path]:
         yield repository
 
 
-def as_nobody(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+def as_nobody(folder: Path, command: str, *before: str) -> subprocess.CompletedProcess[str]:
     home, python = str(folder.parent), shutil.which("python3", path="/usr/local/bin:/usr/bin")
     if python is None:
         pytest.skip("no Python that another user may start")
     return subprocess.run(
-        [python, *words(folder, command)[1:]],
+        [*before, python, *words(folder, command)[1:]],
         env={"PATH": os.environ["PATH"], "HOME": home}, cwd=folder,
         user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -300,6 +301,14 @@ def test_a_user_without_rights_has_the_same_place(plain: Path) -> None:
     assert sorted(os.listdir(plain)) == [".git", "a"]
     bomb = 'python3 -c "import os\nwhile True:\n try: os.fork()\n except OSError: pass"'
     assert "more than 512 processes" in as_nobody(plain, bomb).stderr
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("limit", ["--nproc=500", "--nofile=500", "--fsize=100000000"])
+def test_a_hard_limit_of_the_user_holds_in_the_place_too(plain: Path, limit: str) -> None:
+    name = {"nproc": "-u", "nofile": "-n", "fsize": "-f"}[limit[2:].partition("=")[0]]
+    limits = as_nobody(plain, f"ulimit -H {name}", "prlimit", limit)
+    assert limits.stdout in {"500\n", "97656\n"}, limits.stderr
 
 
 @pytest.mark.requirement("PP-3")
