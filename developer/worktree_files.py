@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from developer.verify.prepare import check_confirmed, runner_for, set_up
 from shared.config import named_commands
 from shared.git.worktree import set_executable
-from state.beneath import Beneath
 from state.errors import Refused
 from state.validator import path_problem
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ class Ran:
 
 def tree_rm(tree: Worktree, path: str) -> str:
     """Remove a file, link or whole folder from the scratch worktree; return what was done."""
-    files = Beneath(tree.path)
+    files = WorkingFiles(tree.path)
     _check_there(tree, files, path)
     files.remove_all(path)
     # Git does not track empty folders.
@@ -53,7 +53,7 @@ def tree_rm(tree: Worktree, path: str) -> str:
 
 def tree_mv(tree: Worktree, old: str, new: str) -> str:
     """Move a worktree file, link or folder, making parent folders; never replace another one."""
-    files = Beneath(tree.path)
+    files = WorkingFiles(tree.path)
     source = _check_there(tree, files, old)
     _check_path(new)
     target = files.status(new)
@@ -78,7 +78,7 @@ def tree_chmod(tree: Worktree, change: str, path: str) -> str:
     """Set (`+x`) or clear (`-x`) the executable bit of a file, on disk and in git's index."""
     if change not in {"+x", "-x"}:
         raise Refused("usage", change, "is not a change of the executable bit", "+x, -x")
-    if not stat.S_ISREG(_check_there(tree, Beneath(tree.path), path).st_mode):
+    if not stat.S_ISREG(_check_there(tree, WorkingFiles(tree.path), path).st_mode):
         text = "is not a plain file; only plain files can be executable"
         raise Refused("invalid", path, text, "name a plain file")
     set_executable(tree, path, executable=change == "+x")
@@ -110,7 +110,7 @@ def _check_path(path: str) -> None:
         raise Refused("invalid", path, text, "name a relative path of a file in the worktree")
 
 
-def _check_there(tree: Worktree, files: Beneath, path: str) -> os.stat_result:
+def _check_there(tree: Worktree, files: WorkingFiles, path: str) -> os.stat_result:
     """Return what is at a path of the worktree; Refused if nothing is, with names like it."""
     _check_path(path)
     if found := files.status(path):

@@ -25,13 +25,12 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WAY = _FOLDER | getattr(os, "O_PATH", 0)
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_PIECE = 1 << 20
 
 _LINK = "is a symbolic link, and what has this name is read and written in the repository itself"
 _INSTEAD = "put a file or folder of its own in place of the link; then run the same command again"
 
 
-class _Link(Exception):  # noqa: N818 – nothing went wrong yet
+class _Link(NotADirectoryError):  # noqa: N818 – nothing went wrong yet
     """A name leads elsewhere."""
 
 
@@ -122,10 +121,6 @@ class Beneath:
 
         self._at(path, remove, None)
 
-    def unlink(self, path: str) -> None:
-        """Remove a file or a link itself, if it is there."""
-        self._at(path, lambda folder, name: os.unlink(name, dir_fd=folder), None)
-
     def rename(self, path: str, new: str) -> None:
         """Give a file another name in its folder."""
 
@@ -135,80 +130,6 @@ class Beneath:
             os.fsync(folder)
 
         self._at(path, rename)
-
-    def remove_all(self, path: str) -> None:
-        """Remove a file, a link itself, or a folder with all that is in it."""
-
-        def remove(folder: int, name: str) -> None:
-            if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-                os.unlink(name, dir_fd=folder)
-                return
-            import shutil  # slow to load, and no printed step removes folders
-
-            try:
-                shutil.rmtree(name, dir_fd=folder)
-            except OSError as error:
-                text = f"{error.strerror or error}; a part of the folder may be removed"
-                allowed = "make sure that nothing else writes there, then run the same again"
-                raise Refused("refused", path, text, allowed) from None
-
-        self._at(path, remove)
-
-    def remove_empty(self, path: str) -> None:
-        """Remove a folder, then those around it, as long as they are empty."""
-        names = self._names(path) if path else []
-        for depth in range(len(names), 0, -1):
-            try:
-                self._at(os.path.join(*names[:depth]), lambda f, n: os.rmdir(n, dir_fd=f))
-            except Refused:  # something is in it
-                return
-
-    def move(self, old: str, new: str) -> None:
-        """Give a file, a link itself or a folder another path, in folders that are there."""
-
-        def move(source: int, name: str) -> None:
-            def place(target: int, other: str) -> None:
-                os.rename(name, other, src_dir_fd=source, dst_dir_fd=target)
-
-            self._at(new, place)
-
-        self._at(old, move)
-
-    def set_executable(self, path: str, *, executable: bool) -> None:
-        """Let all who may read a file execute it too, or nobody."""
-
-        def change(folder: int, name: str) -> None:
-            opened = os.open(name, _FILE, dir_fd=folder)
-            try:
-                bits = os.fstat(opened).st_mode & 0o777
-                os.fchmod(opened, bits | (bits & 0o444) >> 2 if executable else bits & ~0o111)
-            finally:
-                os.close(opened)
-
-        self._at(path, change)
-
-    def copy(self, path: str, target: str) -> None:
-        """Copy a file, or a link itself, to a new path in a folder outside that is there.
-
-        Of the rights only whether its owner may execute it. What is neither is not copied.
-        """
-
-        def copy(folder: int, name: str) -> None:
-            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-            if stat.S_ISLNK(mode):
-                os.symlink(os.readlink(name, dir_fd=folder), target)
-            elif stat.S_ISREG(mode):
-                opened = os.open(name, _FILE, dir_fd=folder)
-                new = os.open(target, _NEW, 0o600 | mode & 0o100)
-                with open(opened, "rb", buffering=0) as old, open(new, "wb") as copied:
-                    while piece := old.read(_PIECE):
-                        copied.write(piece)
-
-        self._at(path, copy, None)
-
-    def take(self, source: str, path: str) -> None:
-        """Move a file, or a link itself, from outside to a path in a folder that is there."""
-        self._at(path, lambda folder, name: os.replace(source, name, dst_dir_fd=folder))
 
     def make_folders(self, path: str) -> None:
         """Make a folder, and those around it, unless they are there."""
@@ -236,32 +157,47 @@ class Beneath:
             raise Refused("refused", path, f"lies outside {self.root}", "name a file in there")
         return names
 
-    def _at(self, path: str, act: Callable[[int, str], T], *missing: T) -> T:
-        """Return what `act` returns for the opened folder of a path and the name in it.
+    def opened(self, path: str) -> tuple[int, str]:
+        """Return the opened folder of a path, for the caller to close, and the name in it.
 
-        Where the folder is not there, return `missing` if it is given.
+        Raises OSError that names the folder which cannot be opened: NotADirectoryError where a link
+        or a file is in its place.
         """
         *folders, name = self._names(path)
-        opened, at = -1, self.root
+        at = self.root
+        opened = os.open(at, (_WAY if folders else _FOLDER) & ~os.O_NOFOLLOW)
         try:
-            opened = os.open(self.root, (_WAY if folders else _FOLDER) & ~os.O_NOFOLLOW)
             for left, folder in enumerate(folders, 1 - len(folders)):
                 at = os.path.join(at, folder)
                 _status(opened, folder)
                 inner = os.open(folder, _WAY if left else _FOLDER, dir_fd=opened)
                 os.close(opened)
                 opened = inner
-            at = os.path.join(at, name)
-            return act(opened, name)
-        except _Link:
-            raise Refused("refused", at, _LINK, _INSTEAD) from None
+        except OSError as error:
+            os.close(opened)
+            error.filename = at
+            raise
+        return opened, name
+
+    def _at(self, path: str, act: Callable[[int, str], T], *missing: T) -> T:
+        """Return what `act` returns for the opened folder of a path and the name in it.
+
+        Where the folder is not there, return `missing` if it is given.
+        """
+        at = ""
+        try:
+            folder, name = self.opened(path)
+            at = os.path.join(self.root, *self._names(path))
+            try:
+                return act(folder, name)
+            finally:
+                os.close(folder)
+        except _Link as link:
+            raise Refused("refused", at or link.filename, _LINK, _INSTEAD) from None
         except OSError as error:
             if missing and isinstance(error, FileNotFoundError | NotADirectoryError):
                 return missing[0]
-            raise unusable(at, error) from None
-        finally:
-            if opened >= 0:
-                os.close(opened)
+            raise unusable(at or str(error.filename), error) from None
 
 
 def _status(folder: int, name: str) -> os.stat_result | None:

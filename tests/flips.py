@@ -43,9 +43,10 @@ def flipping(folder: Path, outside: Path) -> Iterator[Iterator[int]]:
         try:
             assert flipper.stdout
             assert flipper.stdout.readline() == b"0\n"
-            yield _numbers()
+            yield _numbers(folder, link, outside)
         finally:
             flipper.kill()
+    _make_again(folder, link, outside)
     if folder.is_symlink():
         folder.unlink()
         os.rename(link, folder)
@@ -53,8 +54,16 @@ def flipping(folder: Path, outside: Path) -> Iterator[Iterator[int]]:
         link.unlink()
 
 
-def _numbers() -> Iterator[int]:
+def _numbers(folder: Path, link: Path, outside: Path) -> Iterator[int]:
     end, number = time.monotonic() + SECONDS, 0
     while time.monotonic() < end:
         yield number
         number += 1
+        _make_again(folder, link, outside)
+
+
+def _make_again(folder: Path, link: Path, outside: Path) -> None:
+    """Put the folder back where the command under test has removed the link, as it may."""
+    if not os.path.lexists(folder):
+        os.rename(link, folder)
+        link.symlink_to(outside)

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.imports import own_modules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Git's commands that touch a working tree → options with which they do not, and without which not.
 OPENS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -32,32 +32,26 @@ OPENS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     (frozenset(), frozenset())),
 }  # fmt: skip
 RUNS = frozenset(("attempt", "lasting", "names", "names_beside", "ok", "run", "text", "words"))
-# `compares`: only names come out, and nothing is stored. `debt`: still to be done.
+# `compares`: only names come out, and nothing is stored.
 EXCEPTIONS = {
     "cli/demo/command.py:make_sample": "a sample that the demo has just made",
     "developer/verify/at_home.py:_ADD": "runs inside the place",
-    "developer/verify/at_home.py:_take": "debt: writes what a formatter changed into the worktree",
     "developer/verify/trees.py:users_tree": "compares the user's tree",
     "orchestrator/requirements_lane/staging.py:changed_files": "compares the user's tree",
     "orchestrator/requirements_lane/staging.py:ignored_files": "compares the user's tree",
-    "orchestrator/requirements_lane/staging.py:stage": "debt: stores files of the user's tree",
     "shared/git/capture.py:_IGNORED": "compares: what git ignores is named",
-    "shared/git/capture.py:_settle": "debt: puts the worktree back after a tool undid all changes",
-    "shared/git/carry.py:carry_over": "debt: moves the worktree to another base",
-    "shared/git/commit.py:_make": "debt: gives the worktree the files to commit",
-    "shared/git/commit.py:_refresh": "compares: sizes and times of the committed files",
+    "shared/git/carry.py:_pick": "a git before 2.38 merges in a worktree alone",
+    "shared/git/copies.py:restore": "compares; sizes and times of the files laid",
     "shared/git/fingerprint.py:_distrust": "changes marks in an index of ours",
-    "shared/git/lending.py:clean": "debt: lists what it then removes from the worktree by path",
-    "shared/git/lending.py:give_back": "debt: puts the worktree back after a commit",
+    "shared/git/lending.py:clean": "names what is removed by descriptors",
     "shared/git/lending.py:users_ignored": "compares: what git ignores in the user's tree is named",
     "shared/git/nested.py:_work_in": "compares a submodule, by a process that cannot write",
-    "shared/git/private.py:record": "debt: stores the files of a folder without git at its start",
-    "shared/git/refill.py:refill": "debt: writes the files of a lost worktree again",
+    "shared/git/private.py:record": "compares: the times of files whose copies are stored",
     "shared/git/repository.py:uncommitted": "compares the user's tree",
+    "shared/git/stage.py:refresh_names": "compares: sizes and times of files",
     "shared/git/stage.py:scan": "compares",
     "shared/git/stage.py:stage_all": "compares: the times of files whose copies are staged",
-    "shared/git/stage.py:stage_names": "stages copies; debt: of the user's tree by path",
-    "shared/git/users_files.py:read_states": "debt: reads the user's files around an apply",
+    "shared/git/stage.py:stage_names": "stages copies; or compares, and stores nothing",
     "shared/git/worktree.py:_create": "makes the worktree, which nobody knows yet",
 }
 
@@ -88,21 +82,24 @@ def opens_by_path(node: ast.AST) -> bool:
     return without.isdisjoint(words) and (not needed or not needed.isdisjoint(words))
 
 
-def opening(node: ast.AST, around: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the functions, or the constant, in which such a command of git stands."""
-    if opens_by_path(node):
+def places_of(
+    meant: Callable[[ast.AST], bool], node: ast.AST, around: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Yield the functions, or the constant, in which a node stands that is meant."""
+    if meant(node):
         yield from around
     if isinstance(node, ast.FunctionDef):
         around = (*around, node.name)
     elif isinstance(node, ast.Assign) and not around:
         around = (ast.unparse(node.targets[0]),)
     for child in ast.iter_child_nodes(node):
-        yield from opening(child, around)
+        yield from places_of(meant, child, around)
 
 
 def found() -> Iterator[str]:
     for module in own_modules().values():
-        yield from (f"{module.path}:{name}" for name in opening(module.tree))
+        names = places_of(opens_by_path, module.tree)
+        yield from (f"{module.path}:{name}" for name in names)
 
 
 @pytest.mark.parametrize(

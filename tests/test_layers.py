@@ -29,7 +29,10 @@ ROOMS = {
     "state": (),
     "shared": ("state",),
     "shared/clients": (),
-    "shared/git": ("shared/clients/known", "state/beneath", "state/errors", "state/files"),
+    "shared/git": (
+        "shared/clients/known", "state/beneath", "state/errors", "state/files", "state/removal",
+        "state/working_files",
+    ),
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
         "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/paths",
@@ -63,8 +66,8 @@ PLAIN_STATE = {
     f"state/{name}"
     for name in (
         "actors", "beneath", "clock", "connection", "database", "errors", "execution_rows", "files",
-        "journals", "migrations", "phases", "plain_json", "plan_table", "queue_rows", "rows",
-        "shape", "stages",
+        "journals", "migrations", "phases", "plain_json", "plan_table", "queue_rows", "removal",
+        "rows", "shape", "stages", "working_files",
     )
 }  # fmt: skip
 # Rooms of the design that are not built yet; every other name in these tables exists.

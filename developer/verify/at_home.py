@@ -15,6 +15,7 @@ from developer.verify.confined import HOOK_LIMIT_S, WRITE, folder_of_hook, print
 from developer.verify.in_place import TEMPORARY, scene
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import OUT_OF_TIME, temporary_variables
+from shared.git.copies import bring
 from shared.git.filters import hold_content
 from shared.git.repository import repository_at
 from shared.git.scratch import scratch, sweep
@@ -115,14 +116,13 @@ class AtHome:
             new = file.read().strip()
         if new != old:
             borrowed = {_BORROWED: _in_list(os.path.join(private, "objects"))}
-            own = open_worktree(repo, self.job.worktree).git
-            git = own.having(**borrowed)
-            words = ("-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new)
-            if hold_content(repo.git, git, git.names("diff-tree", *words)):
+            git = open_worktree(repo, self.job.worktree).git.having(**borrowed)
+            words = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--end-of-options")
+            rows = git.names("diff-tree", *words, old, new)
+            if hold_content(repo.git, git, rows[1::2]):
                 return False
-            git.run("read-tree", "--reset", "-u", "--end-of-options", new)
-            # What the tool stored vanishes: in the index, git would never store it again.
-            own.run("read-tree", "--reset", old)
+            # What the tool stored vanishes: git's index does not learn of it.
+            bring(git, rows, private)
         return True
 
 

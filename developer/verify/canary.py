@@ -14,7 +14,10 @@ import stat
 import time
 from typing import TYPE_CHECKING
 
+from shared.git.files import folder_of, write_new
+from state.errors import Refused
 from state.files import parse_json, read_bytes, sync_folder, unusable, write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,6 +34,8 @@ CODE = frozenset(_ENDINGS.split())
 BROKEN = (
     b")))((( this file is unparsable on purpose, for one run; `planner plan verify` restores it\n"
 )
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_OLD = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPENED = {"php": b"<?php ", "inc": b"<?php ", "vue": b"<script>", "svelte": b"<script>"}
 
 
@@ -47,8 +52,9 @@ def break_files(
     Links, and files in linked folders, stay as they are: the bytes are not the worktree's. `beside`
     has further files by path, which are there meanwhile if nothing else is.
     """
-    chosen = [path for path in paths if _is_plain(worktree, path)]
-    added = [path for path in beside or () if _is_free(worktree, path)]
+    files = WorkingFiles(worktree)
+    chosen = [path for path in paths if _is_plain(files, path)]
+    added = [path for path in beside or () if _is_free(files, path)]
     if not chosen and not added:
         return []
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -57,11 +63,11 @@ def break_files(
     write_atomic(_marker(folder), json.dumps(note).encode())
     sync_folder(os.path.dirname(folder))
     for number, path in enumerate(chosen):
-        _break(os.path.join(worktree, path), _original(folder, number))
+        _break(worktree, path, _original(folder, number))
     for path in added:
-        os.makedirs(os.path.dirname(os.path.join(worktree, path)), exist_ok=True)
-        with open(os.path.join(worktree, path), "xb") as file:
-            file.write((beside or {})[path])
+        _make_folders(files, path)
+        with folder_of(worktree, path) as (at, name):
+            write_new(name, (beside or {})[path], 0o644, at)
     return chosen
 
 
@@ -88,25 +94,23 @@ def _restore_all(folder: str) -> list[str]:
     displaced = []
     for number, path in enumerate(paths):
         if os.path.lexists(_original(folder, number)):
-            target = os.path.join(worktree, path)
             aside = f"{folder}-{time.time_ns()}"
-            moved = _clear_way(worktree, path, aside) or _set_aside(target, aside)
+            moved = _clear_way(worktree, path, aside) or _set_aside(worktree, path, aside)
             displaced += [path] if moved else []
-            _restore(target, _original(folder, number))
+            _restore(worktree, path, _original(folder, number))
     for path in note.get("added", ()):
-        _remove(worktree, path)
+        _remove(WorkingFiles(worktree), path)
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
     return displaced
 
 
-def _remove(worktree: str, path: str) -> None:
+def _remove(files: WorkingFiles, path: str) -> None:
     """Remove a file that was there for a run only, and the folders that it leaves empty."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        os.unlink(os.path.join(worktree, path))
-    with contextlib.suppress(OSError):
-        while path := os.path.dirname(path):
-            os.rmdir(os.path.join(worktree, path))
+    there = files.reach(path)
+    if there is not None and not stat.S_ISDIR(there.st_mode):
+        files.unlink(path)
+    files.remove_empty(os.path.dirname(path))
 
 
 def is_broken(folder: str) -> bool:
@@ -126,33 +130,36 @@ def _extension(path: str) -> str:
     return os.path.splitext(path)[1].removeprefix(".").lower()
 
 
-def _is_plain(worktree: str, path: str) -> bool:
-    target = os.path.join(worktree, path)
-    there = _is_inside(worktree, path) and os.path.lexists(target)
-    return there and stat.S_ISREG(os.lstat(target).st_mode)
+def _is_plain(files: WorkingFiles, path: str) -> bool:
+    there = files.reach(path)
+    return there is not None and stat.S_ISREG(there.st_mode)
 
 
-def _is_free(worktree: str, path: str) -> bool:
-    return _is_inside(worktree, path) and not os.path.lexists(os.path.join(worktree, path))
+def _is_free(files: WorkingFiles, path: str) -> bool:
+    """Return whether nothing is at a path and no link leads there."""
+    try:
+        return files.status(path) is None
+    except Refused:
+        return False
 
 
-def _is_inside(worktree: str, path: str) -> bool:
-    """Return whether no folder on the way to a path is a link."""
-    parent = os.path.realpath(os.path.join(worktree, os.path.dirname(path)))
-    return parent == os.path.join(os.path.realpath(worktree), *path.split("/")[:-1])
+def _make_folders(files: WorkingFiles, path: str) -> None:
+    if folder := os.path.dirname(path):
+        files.make_folders(folder)
 
 
-def _break(target: str, original: str) -> None:
-    before = os.lstat(target)
-    text = broken_text(target)
-    if len(text) == before.st_size:
-        # Python decides by size and second whether its cached file is current.
-        text += b"\n"
-    os.rename(target, original)
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(text)
-        os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+def _break(worktree: str, path: str, original: str) -> None:
+    text = broken_text(path)
+    with folder_of(worktree, path) as (at, name):
+        before = os.stat(name, dir_fd=at, follow_symlinks=False)
+        if len(text) == before.st_size:
+            # Python decides by size and second whether its cached file is current.
+            text += b"\n"
+        os.rename(name, original, src_dir_fd=at)
+        descriptor = os.open(name, _NEW, 0o600, dir_fd=at)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+            os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 
 
 def broken_text(path: str) -> bytes:
@@ -162,33 +169,41 @@ def broken_text(path: str) -> bytes:
 
 def _clear_way(worktree: str, path: str, aside: str) -> bool:
     """Move away a link or file where a parent folder of `path` was: a link could lead outside."""
-    for depth in range(1, path.count("/") + 1):
-        folder = os.path.join(worktree, *path.split("/")[:depth])
-        if os.path.islink(folder) or os.path.isfile(folder):
-            os.rename(folder, aside)
-            return True
+    try:
+        with folder_of(worktree, path):
+            return False
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError as error:
+        with folder_of(worktree, error.filename) as (at, name):
+            os.rename(name, aside, src_dir_fd=at)
+        return True
+
+
+def _set_aside(worktree: str, path: str, aside: str) -> bool:
+    """Keep, under the name `aside`, what a command wrote over a file broken on purpose."""
+    with contextlib.suppress(FileNotFoundError), folder_of(worktree, path) as (at, name):
+        if _is_ours(at, name, broken_text(path)):
+            return False
+        os.rename(name, aside, src_dir_fd=at)
+        return True
     return False
 
 
-def _set_aside(target: str, aside: str) -> bool:
-    """Keep, under the name `aside`, what a command wrote over a file broken on purpose."""
-    try:
-        with open(target, "rb") as file:
-            found = file.read(2 * len(BROKEN))
-        # If we were killed while writing, only the first bytes of the marker are there.
-        if BROKEN in found or broken_text(target).startswith(found):
-            return False
-        os.rename(target, aside)
-    except FileNotFoundError:
+def _is_ours(at: int, name: str, broken: bytes) -> bool:
+    """Return whether a file holds what was written to break it."""
+    if not stat.S_ISREG(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
         return False
-    except IsADirectoryError:
-        os.rename(target, aside)
-    return True
+    with os.fdopen(os.open(name, _OLD, dir_fd=at), "rb") as file:
+        found = file.read(2 * len(BROKEN))
+    # If we were killed while writing, only the first bytes of the marker are there.
+    return BROKEN in found or broken.startswith(found)
 
 
-def _restore(target: str, original: str) -> None:
-    os.makedirs(os.path.dirname(target), exist_ok=True)
+def _restore(worktree: str, path: str, original: str) -> None:
+    _make_folders(WorkingFiles(worktree), path)
     # Newer than what was built from the broken file, so that build tools build it again.
     os.utime(original)
-    os.replace(original, target)
-    sync_folder(os.path.dirname(target))
+    with folder_of(worktree, path) as (at, name):
+        os.replace(original, name, dst_dir_fd=at)
+        os.fsync(at)

@@ -187,7 +187,7 @@ def _stage(
     planned = staging.planned_files(run, plan)
     aside = ends(plan_changes(plan)) if plan else ()
     found = staging.sort_changed(repository, facts, planned, aside)
-    entries = staging.stage(repository, found.ours)
+    entries = staging.stage(repository, found.ours, state.state_dir)
     changed = staging.changed_files(repository)  # what was staged and is gone is no change
     facts.staged = {path: entry for path, entry in entries.items() if path in changed}
     facts.others, facts.left_out = found.others, found.left_out
@@ -259,7 +259,8 @@ def leave_commit(state: State) -> None:
         # Whose commit it is and what it says is the user's to decide, so it gets no line.
         facts.lines = history.without_commit(old) or history.completed(_completed(facts))
         carry_out(state, facts, "without-commit", [swap(path, old, facts.lines)], "startup")
-        staging.stage(repository, [os.path.relpath(path, repository.root)])
+        name = os.path.relpath(path, repository.root)
+        staging.stage(repository, [name], state.state_dir)
         facts.end_round()
         carry_out(state, facts, "leave-commit", [], to)
         if run is not None and applied_plan(run) is not None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.requirements_lane.temporary import is_temporary
 from shared import archive
 from shared.git.change import Entry, ends, listed
+from shared.git.copies import copied
 from shared.git.proof import Staged
 from shared.git.repository import PLANNER, within
+from shared.git.stage import refresh_names, stage_names
 from state.changes import plan_changes
 from state.errors import Problem, Refused
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -76,24 +80,28 @@ def sort_changed(
 def changed_files(repository: Repository) -> list[str]:
     """Return every path that differs from HEAD or is untracked, in order, each file by itself.
 
-    Submodules and names that are not UTF-8 are left out.
+    Submodules, other repositories and names that are not UTF-8 are left out.
     """
     rows = repository.git.names(
         "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
         "--ignore-submodules=all",
     )  # fmt: skip
-    names = {os.fsdecode(row[3:]) for row in rows}
+    names = {os.fsdecode(row[3:]) for row in rows if not row.endswith(b"/")}
     return sorted(n for n in names if not within(n, PLANNER) and n.isprintable())
 
 
-def stage(repository: Repository, paths: Iterable[str]) -> dict[str, list[str] | None]:
-    """Stage files as they are now; return each path's mode and blob, None for a removed file."""
+def stage(repository: Repository, paths: Iterable[str], folder: str) -> dict[str, list[str] | None]:
+    """Stage files as they are now; return each path's mode and blob, None for a removed file.
+
+    `folder` is one of ours, for the copies that git reads.
+    """
     names, now = sorted(paths), listed(repository.git)
-    known = [name for name in names if name in now or _exists(repository, name)]
-    if known:
-        lines = "".join(f":(top,literal){name}\0" for name in known).encode()
-        words = ("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
-        repository.git.run(*words, stdin=lines)
+    present = {os.fsencode(name) for name in names if _is_file(repository, name)}
+    gone = {os.fsencode(name) for name in names if name in now} - present
+    if gone or present:
+        with copied(repository.git, present, folder) as lent:
+            stage_names(lent, gone, present)
+        refresh_names(repository.git, present)
         now = listed(repository.git)
     return {name: list(now[name]) if name in now else None for name in names}
 
@@ -113,7 +121,7 @@ def check_unchanged(
     shape = ("-z", "--name-only", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
     rows = repository.git.names("diff", *shape)
     moved |= {os.fsdecode(row) for row in rows} & {*staged}
-    moved |= {p for p, entry in staged.items() if entry is None and _exists(repository, p)}
+    moved |= {p for p, entry in staged.items() if entry is None and _is_file(repository, p)}
     if moved:
         text = "has changed since it was staged, so it is not what the user has seen"
         raise Refused.of(
@@ -128,5 +136,7 @@ def _recorded(entry: list[str] | None) -> Entry | None:
     return None if entry is None else Entry(entry[0], entry[1])
 
 
-def _exists(repository: Repository, path: str) -> bool:
-    return os.path.lexists(os.path.join(repository.root, path))
+def _is_file(repository: Repository, path: str) -> bool:
+    """Return whether there is a file, or a link itself, to which no link leads."""
+    found = WorkingFiles(repository.root).reach(path)
+    return found is not None and not stat.S_ISDIR(found.st_mode)

@@ -11,6 +11,7 @@ from shared.git.prepare import prepare
 from shared.git.replay import Raced, check_sides, replay
 from shared.git.users_files import check_tree, to_stash
 from state.errors import AGAIN, Refused
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -174,7 +175,8 @@ def _committed(repo: Repository, journal: Journal) -> set[str]:
     there = tree_at(repo.git, "HEAD", paths)
     words = ("diff", "--name-only", "-z", "--no-ext-diff", "--no-renames", "HEAD")
     differing = {os.fsdecode(name) for name in repo.git.names(*words)}
-    exists = {path for path in paths if os.path.lexists(os.path.join(repo.root, path))}
+    files = WorkingFiles(repo.root)
+    exists = {path for path in paths if files.reach(path)}
     return {p for p in paths if p not in differing and (p in there) == (p in exists)}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes
-from shared.git.copies import lay
+from shared.git.copies import lay, reset, restore
 from shared.git.few_paths import rebuild
 from shared.git.files import refusing
 from shared.git.large import MEBIBYTE, MOST_MB
@@ -26,8 +26,8 @@ from shared.git.settle import (
 from shared.git.stage import covered, is_utf8, stage_all
 from shared.git.stand_in import run_in_worktree, take_over
 from shared.git.worktree import clear_stale_locks, open_worktree
-from state.beneath import Beneath
 from state.errors import Problem, Refused
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -174,7 +174,8 @@ def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
         done = _round(work, tree, tools)
         strays.update(done.strays)
         if done.tree == work.base:
-            work.git.run("read-tree", "--reset", "-u", tree)
+            reset(work.git, tree)
+            restore(work.git)
             raise refuse_undone(done.output)
         if done.tree == tree:
             if done.failed:
@@ -225,7 +226,7 @@ def _put_back(work: _Work, paths: Sequence[str]) -> None:
     work.git.run("read-tree", "--reset", work.base)
     rows = work.git.names("ls-tree", "-r", "-z", "--name-only", work.base)
     at_base = set(rows)
-    files = Beneath(work.tree.path)
+    files = WorkingFiles(work.tree.path)
     for path in paths:
         if os.fsencode(path) not in at_base:
             files.unlink(path)

@@ -6,7 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import apply_patches
+from shared.git.command import error_text, failed, version
+from shared.git.copies import reset, restore
 from shared.git.lending import clean, forget
+from shared.git.merged import MERGES_TREES
 from shared.git.snapshot import IDENTITY
 from shared.git.worktree import clear_stale_locks, make_worktree, open_worktree, set_made_at
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.git.change import Change
+    from shared.git.command import Git
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 
@@ -39,15 +43,43 @@ def carry_over(
         index.run("read-tree", old)
         apply_patches(index, changes)
         held = index.text("write-tree")
-    git = tree.git
-    git = git.having("rerere.enabled=false", **IDENTITY)
-    saved = git.text("commit-tree", held, "-p", old, "-m", "the plan on its former base")
+    git = tree.git.having("rerere.enabled=false", **IDENTITY)
     git.run("update-ref", "--no-deref", "HEAD", new)
-    git.run("read-tree", "--reset", "-u", new)
-    clean(repo.root, worktree, git)
-    git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
-    conflicts = git.names("diff", "--name-only", "--diff-filter=U", "-z")
+    if version() >= MERGES_TREES:
+        conflicts = _merge(repo, git, old, held, new)
+    else:
+        conflicts = _pick(repo, git, old, held, new)
     git.run("read-tree", "--reset", new)
     set_made_at(tree, new)
     forget(tree.admin)
     return [os.fsdecode(name) for name in conflicts]
+
+
+def _merge(repo: Repository, git: Git, old: str, held: str, new: str) -> list[bytes]:
+    """Give the worktree the merge of two git trees that go on from the commit `old`."""
+    start = git.text("commit-tree", f"{old}^{{tree}}", "-m", "the former base")
+    # Git marks conflicts with the names that it is given, which so say what they are.
+    sides = [
+        git.text("commit-tree", tree, "-p", start, "-m", text) + f"^{{/{text}}}"
+        for tree, text in ((f"{new}^{{tree}}", "the new base"), (held, "the plan"))
+    ]
+    words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
+    done = git.attempt(*words, *sides)
+    if done.returncode not in {0, 1} or not done.stdout:
+        text = error_text(done.stderr, done.returncode)
+        raise failed("git merge-tree", text, "fix what git says, then run the command again")
+    merged, *conflicts = done.stdout.split(b"\0")[:-1]
+    reset(git, merged.decode())
+    clean(repo.root, git.root or "", git)
+    restore(git)
+    return [name for name in conflicts if name]
+
+
+def _pick(repo: Repository, git: Git, old: str, held: str, new: str) -> list[bytes]:
+    """Do the same by a git that merges in a worktree alone, where it opens files by their paths."""
+    saved = git.text("commit-tree", held, "-p", old, "-m", "the plan on its former base")
+    reset(git, new)
+    clean(repo.root, git.root or "", git)
+    restore(git)
+    git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
+    return git.names("diff", "--name-only", "--diff-filter=U", "-z")

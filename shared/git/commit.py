@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import index_lines
 from shared.git.command import durable, failed
+from shared.git.copies import reset, restore
 from shared.git.few_paths import index_at
 from shared.git.files import refusing
 from shared.git.hooks import find_hook, plain_hooks, ran_hooks
@@ -30,6 +31,7 @@ from shared.git.proof import Staged, check_commit, find_committed, parents_of
 from shared.git.repository import head
 from shared.git.settle import tail
 from shared.git.signing import is_signed, signing_program
+from shared.git.stage import refresh_names
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.beneath import Beneath
 from state.errors import AGAIN, Problem, Refused
@@ -150,9 +152,10 @@ def _make(
     clear_stale_locks(there.admin)
     git = there.git
     git.run("update-ref", "--no-deref", "HEAD", intended.at.commit)
-    git.run("read-tree", "--reset", "-u", intended.tree)
+    reset(git, intended.tree)
     # What nobody has approved must not run, or be read, as a hook of the user's.
     clean(repo.root, worktree, git, ignored=not furnished)
+    restore(git)
     settings = [part for setting in durable() for part in ("-c", setting)]
     with vault.scratch() as folder, users_ignored(repo, worktree):
         hooks = plain_hooks(git, folder, repo.root)
@@ -228,10 +231,7 @@ def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:
     if entries:
         lines = index_lines(entries, repo.zero)
         repo.git.run("update-index", "-z", "--index-info", stdin=lines)
-        # Sizes and times of these files alone: a refresh of the index looks at every file.
-        there = "".join(f"{path}\0" for path, entry in entries.items() if entry)
-        words = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
-        repo.git.having(GIT_LITERAL_PATHSPECS="1").ok(*words, stdin=there.encode())
+        refresh_names(repo.git, [os.fsencode(path) for path, entry in entries.items() if entry])
     for path, data in extra.items():
         if not isinstance(data, Staged):
             _write_extra(Beneath(repo.root), path, data)

@@ -1,14 +1,15 @@
-"""Write and remove files for the git code; atomic writes are in `state.files`."""
+"""Open, write and remove files for the git code; atomic writes are in `state.files`."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-import shutil
 from typing import TYPE_CHECKING
 
+from state.beneath import Beneath
 from state.errors import Refused
+from state.removal import remove_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +33,31 @@ def refused(error: OSError) -> Refused:
     return Refused("refused", where, error.strerror or str(error), allowed)
 
 
-def write_new(path: str, data: bytes, mode: int) -> None:
-    """Write a file that must not exist yet and sync it to disk; no link is followed."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+@contextlib.contextmanager
+def folder_of(root: str, path: str) -> Iterator[tuple[int, str]]:
+    """Yield the opened folder of a path below `root` and the name in it; no link leads to it.
+
+    Raises OSError that names the folder which cannot be opened: NotADirectoryError for a link. What
+    fails in the folder is given the file's whole path.
+    """
+    folder, name = Beneath(root).opened(path)
+    try:
+        yield folder, name
+    except OSError as error:
+        if not os.path.isabs(str(error.filename)):
+            error.filename = os.path.join(root, path)
+        raise
+    finally:
+        os.close(folder)
+
+
+def write_new(path: str, data: bytes, mode: int, folder: int | None = None) -> None:
+    """Write a file that must not exist yet and sync it to disk; no link is followed.
+
+    With an opened `folder`, the path is a name in it.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o600, dir_fd=folder)
     with os.fdopen(fd, "wb") as file:
         file.write(data)
         file.flush()
@@ -59,14 +82,19 @@ def remove_behind(path: str) -> None:
 
 def remove_tree(path: str) -> None:
     """Remove one of the planner's folders, even if read-only; links in it are not followed."""
-
-    def open_up(_function: object, name: str, _error: object) -> None:
-        os.chmod(os.path.dirname(name), 0o700)
-        if os.path.isdir(name) and not os.path.islink(name):
-            os.chmod(name, 0o700)
-            shutil.rmtree(name, onerror=open_up)
-        elif os.path.lexists(name):
-            os.unlink(name)
-
-    if os.path.lexists(path):
-        shutil.rmtree(path, onerror=open_up)
+    around, name = os.path.split(os.path.abspath(path))
+    if not os.path.lexists(path):
+        return
+    folder = os.open(around, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            remove_all(folder, name)
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY:
+                raise
+            remove_all(folder, name)  # something was written there meanwhile
+    except OSError as error:
+        error.filename = path
+        raise
+    finally:
+        os.close(folder)

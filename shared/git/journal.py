@@ -6,14 +6,16 @@ user's files changes. From then on either side can be written, any number of tim
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from shared.git.files import remove_tree, write_new
+from shared.git.files import folder_of, remove_tree, write_new
 from state.errors import Problem, Refused
 from state.files import sync_folder, write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +26,20 @@ Side = Literal["before", "after"]
 SIDES: tuple[Side, Side] = ("before", "after")
 
 _VERSION = 1
+
+
+class Read(NamedTuple):
+    """A file's kind, permission bits and bytes; of a link, its target."""
+
+    kind: str
+    bits: int
+    data: bytes
+
+    @property
+    def raw(self) -> Raw:
+        """What is compared of it."""
+        executable = self.kind == "file" and bool(self.bits & stat.S_IXUSR)
+        return Raw(self.kind, _sha256(self.data), executable)
 
 
 class Raw(NamedTuple):
@@ -133,47 +149,36 @@ def save_journal(folder: str, journal: Journal) -> None:
     write_atomic(os.path.join(folder, "journal.json"), text, 0o600)
 
 
-def read_bytes(path: str) -> tuple[str, int, bytes] | None:
-    """Return kind, permission bits and bytes of the file or link at `path`, None for nothing.
+def read_at(folder: int | None, name: str) -> Read | None:
+    """Return the file or link with a name in an opened folder, None for nothing.
 
     A folder counts as nothing: only files are compared, and a folder in the way is found when the
     file is written. Anything else has the kind `other`, which equals no file.
     """
     try:
-        mode = os.lstat(path).st_mode
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
         if stat.S_ISLNK(mode):
-            return "link", 0o777, os.fsencode(os.readlink(path))
+            return Read("link", 0o777, os.fsencode(os.readlink(name, dir_fd=folder)))
         if stat.S_ISDIR(mode):
             return None
         if not stat.S_ISREG(mode):
-            return "other", 0, b""
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            return Read("other", 0, b"")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = os.open(name, flags, dir_fd=folder)
         with os.fdopen(fd, "rb") as file:
-            return "file", stat.S_IMODE(mode), file.read()
+            return Read("file", stat.S_IMODE(mode), file.read())
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def is_reached(root: str, path: str) -> bool:
-    """Return whether only real folders, no links, lead from `root` to `path`."""
-    parts = path.split("/")[:-1]
-    for depth in range(1, len(parts) + 1):
-        try:
-            mode = os.lstat(os.path.join(root, *parts[:depth])).st_mode
-        except FileNotFoundError:
-            return False
-        if not stat.S_ISDIR(mode):
-            return False
-    return True
-
-
-def read_raw(root: str, path: str) -> Raw | None:
-    """Return kind, hash and executable bit of the file at `path` below `root`; None for no file."""
-    found = read_bytes(os.path.join(root, path)) if is_reached(root, path) else None
-    if found is None:
-        return None
-    kind, bits, data = found
-    return Raw(kind, _sha256(data), kind == "file" and bool(bits & 0o100))
+def read_file(root: str, path: str) -> Read | None:
+    """Return the file or link at a path below `root`, None for nothing or behind a link."""
+    with (
+        contextlib.suppress(FileNotFoundError, NotADirectoryError),
+        folder_of(root, path) as (folder, name),
+    ):
+        return read_at(folder, name)
+    return None
 
 
 def _sha256(data: bytes) -> str:
@@ -184,35 +189,37 @@ def _sha256(data: bytes) -> str:
 
 def is_on_side(root: str, journal: Journal, move: Move, side: Side) -> bool:
     """Return whether the user's file is as before the apply, or as after it, as `side` says."""
-    found, stored = read_raw(root, move.path), move.side(side)
+    return is_same(journal, read_file(root, move.path), move.side(side))
+
+
+def is_same(journal: Journal, found: Read | None, stored: Stored | None) -> bool:
+    """Return whether a file is the one that an apply has stored; None means no file."""
     if found is None or stored is None:
         return found is None and stored is None
-    return found == stored.raw or (not journal.x_bits and found[:2] == stored.raw[:2])
+    raw = found.raw
+    return raw == stored.raw or (not journal.x_bits and raw[:2] == stored.raw[:2])
 
 
-def store(folder: str, copy: str, source: str, bits: int | None = None) -> Stored | None:
-    """Copy the file at `source` to `folder`/`copy`; return its type and hash, None for no file.
+def store(folder: str, copy: str, found: Read | None, bits: int | None = None) -> Stored | None:
+    """Write what was read of a file to `folder`/`copy`; return its type and hash, None for no file.
 
     `bits` are the permission bits to remember instead of the file's own.
     """
-    found = read_bytes(source)
     if found is None:
         return None
-    kind, own, data = found
-    bits = own if bits is None else bits
-    write_new(os.path.join(folder, copy), data, 0o600)
-    executable = kind == "file" and bool(bits & 0o100)
-    return Stored(Raw(kind, _sha256(data), executable), bits, copy)
+    bits = found.bits if bits is None else bits
+    write_new(os.path.join(folder, copy), found.data, 0o600)
+    return Stored(found._replace(bits=bits).raw, bits, copy)
 
 
 def load_copy(folder: str, stored: Stored) -> bytes:
     """Return the bytes of a file copy in the journal; Refused if they do not match their hash."""
     path = os.path.join(folder, stored.copy)
-    found = read_bytes(path)
-    if found is None or _sha256(found[2]) != stored.raw.sha256:
+    found = read_at(None, path)
+    if found is None or _sha256(found.data) != stored.raw.sha256:
         text = "the journal's copy of this file is missing or damaged"
         raise Refused("invalid", path, text, "restore the copy from a backup")
-    return found[2]
+    return found.data
 
 
 def check_copies(folder: str, journal: Journal, side: Side) -> list[Problem]:
@@ -245,11 +252,12 @@ def seal_copies(folder: str) -> None:
 def parent_folders(root: str, paths: Sequence[str]) -> dict[str, int | None]:
     """Return the permission bits of each parent folder of `paths`, None for a missing folder."""
     found: dict[str, int | None] = {}
+    files = WorkingFiles(root)
     for path in paths:
         parts = path.split("/")[:-1]
         for depth in range(1, len(parts) + 1):
             folder = "/".join(parts[:depth])
-            parent = os.path.join(root, folder)
-            is_folder = os.path.isdir(parent) and not os.path.islink(parent)
-            found[folder] = stat.S_IMODE(os.stat(parent).st_mode) if is_folder else None
+            there = files.reach(folder)
+            is_folder = there is not None and stat.S_ISDIR(there.st_mode)
+            found[folder] = stat.S_IMODE(there.st_mode) if there and is_folder else None
     return found

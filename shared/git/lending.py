@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from typing import TYPE_CHECKING
 
+from shared.git.copies import reset, restore
 from shared.git.few_paths import rebuild
-from shared.git.files import remove_tree
 from shared.git.repository import PLANNER, within
 from shared.git.worktree import open_worktree
 from state.errors import Refused
 from state.files import write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +54,8 @@ def give_back(repo: Repository, worktree: str) -> None:
         return
     if base is not None:
         tree.git.run("update-ref", "--no-deref", "HEAD", base)
-    tree.git.run("read-tree", "--reset", "-u", held)
+    reset(tree.git, held)
+    restore(tree.git)
     os.unlink(marker)
 
 
@@ -70,48 +73,41 @@ def users_ignored(repo: Repository, worktree: str) -> Iterator[None]:
     them is linked, since git may ignore a folder of this name and not a link.
     """
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    made: list[str] = []
-    try:
+    files, theirs = WorkingFiles(worktree), WorkingFiles(repo.root)
+    with contextlib.ExitStack() as made:
         for name in map(os.fsdecode, repo.git.names(*words)):
-            source, target = os.path.join(repo.root, name), os.path.join(worktree, name)
-            parent = os.path.dirname(target.rstrip("/"))
-            if within(name, PLANNER) or os.path.lexists(target.rstrip("/")):
+            path = name.rstrip("/")
+            if within(name, PLANNER) or not _is_free(files, path):
                 continue
-            if os.path.isdir(parent) and not os.path.islink(parent):
-                made.append(target.rstrip("/"))
-                _link(source, target)
-        yield
-    finally:
-        for path in made:
-            if os.path.islink(path):
-                os.unlink(path)
+            source = os.path.join(repo.root, path)
+            is_folder = path != name
+            if is_folder:
+                files.make_folder(path)
             else:
-                remove_tree(path)
+                files.link(path, source)
+            made.callback(files.remove_all, path)
+            for inside in theirs.names(path) if is_folder else ():
+                files.link(os.path.join(path, inside), os.path.join(source, inside))
+        yield
 
 
-def _link(source: str, target: str) -> None:
-    if not source.endswith("/"):
-        os.symlink(source, target)
-        return
-    os.mkdir(target)
-    for name in os.listdir(source):
-        os.symlink(os.path.join(source, name), os.path.join(target, name))
+def _is_free(files: WorkingFiles, path: str) -> bool:
+    """Return whether nothing is at a path and only folders lead to it."""
+    above = os.path.dirname(path)
+    folder = files.reach(above) if above else None
+    is_reached = not above or (folder is not None and stat.S_ISDIR(folder.st_mode))
+    return is_reached and files.reach(path) is None
 
 
 def clean(root: str, worktree: str, git: Git, *, ignored: bool = False) -> None:
     """Remove the worktree's untracked files, with `ignored` also those that git ignores.
 
-    Links to the same path of the user's tree `root` stay.
+    Links to the same path of the user's tree `root` stay. Git only lists: what is removed lies in
+    the worktree itself, at a path where git tracks no file.
     """
-    words = ("ls-files", "-z", "--others")
-    for name in git.names(*words, *(() if ignored else ("--exclude-standard",))):
-        below = os.fsdecode(name).rstrip("/")
-        path = os.path.join(worktree, below)
-        if os.path.isdir(path) and not os.path.islink(path):
-            remove_tree(path)
-        elif not (os.path.islink(path) and os.readlink(path) == os.path.join(root, below)):
-            os.unlink(path)
-    for name in git.names(*words, "--directory") if ignored else ():
-        for folder, _, _ in os.walk(os.path.join(worktree, os.fsdecode(name)), topdown=False):
-            with contextlib.suppress(OSError):  # a link is in it
-                os.rmdir(folder)
+    chosen, files = ("--directory",) if ignored else ("--exclude-standard",), WorkingFiles(worktree)
+    for name in map(os.fsdecode, git.names("ls-files", "-z", "--others", *chosen)):
+        if name.endswith("/"):
+            files.remove_all(name.rstrip("/"), root)
+        else:
+            files.unlink(name, os.path.join(root, name))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.files import refusing
+from shared.git.files import folder_of, refusing
 from shared.git.repository import PLANNER, within
+from state.beneath import Beneath
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -43,10 +45,10 @@ def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
         raise Refused.of(problems)
     done = Linked([], [])
     for name in wanted:
-        source, target = os.path.join(repo.root, name), os.path.join(worktree, name)
+        source = os.path.join(repo.root, name)
         if not os.path.lexists(source):
             done.missing.append(name)
-        elif _link_one(source, target):
+        elif _link_one(source, worktree, name):
             done.linked.append(name)
         else:
             text = "git tracks files at this path, so it can't be a link"
@@ -56,14 +58,23 @@ def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
     return done
 
 
-def _link_one(source: str, target: str) -> bool:
-    """Make `target` a symbolic link to `source`; return False if something else is at `target`."""
-    if os.path.islink(target) and os.readlink(target) != source:
-        os.unlink(target)  # an earlier link of ours, from before the repository was moved
-    if not os.path.lexists(target):
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.symlink(source, target)
-    return os.path.islink(target)
+def _link_one(source: str, worktree: str, name: str) -> bool:
+    """Make `name` a symbolic link to `source`; return False if something else has this name."""
+    if above := os.path.dirname(name):
+        Beneath(worktree).make_folders(above)
+    with folder_of(worktree, name) as (at, last):
+        try:
+            if os.readlink(last, dir_fd=at) == source:
+                return True
+            os.unlink(last, dir_fd=at)  # of ours, from before the repository was moved
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            return False  # no link
+        os.symlink(source, last, dir_fd=at)
+    return True
 
 
 def _is_inside(name: str) -> bool:

@@ -12,8 +12,8 @@ from shared.git.files import refusing
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import stage_all
 from shared.git.worktree import clear_stale_locks, open_worktree
-from state.beneath import Beneath
 from state.errors import Refused
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,7 +45,7 @@ def merge_changes(
         return conflicts
     left = {path: end.after for path, end in wanted.items()}
     tree.git.run("update-index", "-z", "--index-info", stdin=index_lines(left, repo.zero))
-    files = Beneath(tree.path)
+    files = WorkingFiles(tree.path)
     for path in (path for path, entry in left.items() if entry is None):
         files.unlink(path)
         files.remove_empty(os.path.dirname(path))

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     Merge = Callable[[Vault, str, str], "Merged"]
 
-_SINCE = (2, 38)
+# The first git that merges without a worktree.
+MERGES_TREES = (2, 38)
 # Each of them is merged with what the others gave.
 MOST_PARENTS = 16
 _STAGES = 3
@@ -46,7 +47,7 @@ def merge_of(vault: Vault, parents: Sequence[str]) -> Merged:
     """Return the automatic merge of commits, one after the other."""
     if len(parents) > MOST_PARENTS:
         return Merged("", why=f"it has {len(parents)} parents, more than the {MOST_PARENTS} judged")
-    merge = by_git if version() >= _SINCE else by_index
+    merge = by_git if version() >= MERGES_TREES else by_index
     at, found = parents[0], Merged("")
     conflicts: list[str] = []
     for number, other in enumerate(parents[1:], 2):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from typing import TYPE_CHECKING
 
 from shared.git.change import Ends, apply_patches, ends, index_lines
@@ -14,8 +13,8 @@ from shared.git.journal import (
     Move,
     Stored,
     empty_journal,
-    is_reached,
     parent_folders,
+    read_file,
     save_journal,
     seal_copies,
     store,
@@ -87,9 +86,8 @@ def _copy_before(
     found: dict[str, Stored | None] = {}
     for number, (path, end) in enumerate(planned.items()):
         found[path] = None
-        if end.before and is_reached(repo.root, path):
-            path_on_disk = os.path.join(repo.root, path)
-            found[path] = store(folder, f"before/{number:03d}", path_on_disk)
+        if end.before:
+            found[path] = store(folder, f"before/{number:03d}", read_file(repo.root, path))
     return found
 
 
@@ -98,11 +96,10 @@ def _copy_after(
 ) -> dict[str, Stored | None]:
     found: dict[str, Stored | None] = {}
     for number, (path, end) in enumerate(planned.items()):
-        path_on_disk = os.path.join(staged, path)
         found[path] = None
-        if end.after:
-            bits = _bits(before[path], end, path_on_disk)
-            found[path] = store(folder, f"after/{number:03d}", path_on_disk, bits)
+        if end.after and (made := read_file(staged, path)):
+            bits = _bits(before[path], end, made.bits)
+            found[path] = store(folder, f"after/{number:03d}", made, bits)
     return found
 
 
@@ -128,9 +125,11 @@ def _stage_after(repo: Repository, vault: Vault, changes: Sequence[Change], stag
     _refuse(compare_at(repo, vault, after, staged, there))
 
 
-def _bits(before: Stored | None, end: Ends, staged: str) -> int:
-    """Return a file's permissions after the apply: the user's, with the plan's executable bit."""
-    fresh = stat.S_IMODE(os.lstat(staged).st_mode)
+def _bits(before: Stored | None, end: Ends, fresh: int) -> int:
+    """Return a file's permissions after the apply: the user's, with the plan's executable bit.
+
+    `fresh` are those that git gave the file.
+    """
     if before is None or before.raw.kind == "link" or end.before is None or end.after is None:
         return fresh
     if end.before.mode == end.after.mode:

@@ -11,10 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from shared.git.command import DURABLE, Git
+from shared.git.copies import copied
 from shared.git.files import refusing
 from shared.git.kept import KEPT_FILES
 from shared.git.repository import PLANNER, Repository, check_path, private_at
 from shared.git.snapshot import IDENTITY
+from shared.git.stage import scan, stage_names
 from state.errors import Problem, Refused
 from state.files import write_atomic
 
@@ -82,7 +84,13 @@ def record(root: str, secrets: Iterable[str]) -> Repository:
     os.makedirs(os.path.join(repository.git_dir, "info"), exist_ok=True)
     write_atomic(os.path.join(repository.git_dir, "info", "exclude"), os.fsencode("\n".join(lines)))
     git = repository.git.having(*DURABLE, "i18n.commitEncoding=UTF-8", **IDENTITY)
-    git.run("add", "--all", "--", ".")
+    found = scan(git)
+    plain = {name for name in found.untracked if not name.endswith(b"/")}
+    present = (found.changed - found.gone) | plain
+    with copied(git, present, repository.git_dir) as lent:
+        stage_names(lent, found.gone, present)
+    # Git has the times of the copies so far.
+    git.attempt("update-index", "-q", "--refresh")
     tree = git.text("write-tree")
     old, held = (os.fsdecode(git.attempt("rev-parse", "-q", "--verify", name).stdout).strip()
                  for name in ("HEAD^{commit}", "HEAD^{tree}"))  # fmt: skip

@@ -6,11 +6,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, ends, listed
+from shared.git.copies import lay
 from shared.git.few_paths import rebuild, tree_at
 from shared.git.files import refusing
 from shared.git.scratch import scratch
 from shared.git.worktree import REFILLING, base_is_gone, restore_record
 from state.files import write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,9 +50,9 @@ def refill(
         git = tree.git.on_index(os.path.join(folder, "index"))
         git.run("read-tree", held)
         files = [name for name, entry in listed(git).items() if entry.mode != GITLINK]
-        gone = [name for name in files if not os.path.lexists(os.path.join(path, name))]
-        names = b"".join(os.fsencode(name) + b"\0" for name in gone)
-        git.run("checkout-index", "-z", "--stdin", stdin=names)
+        at = WorkingFiles(path)
+        gone = [name for name in files if at.reach(name) is None]
+        lay(git, gone)
     os.unlink(path + REFILLING)
     left = [change.file for change in changes if change not in fit]
     return Refilled(len(gone), [change.file for change in fit], left)

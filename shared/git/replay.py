@@ -1,21 +1,24 @@
-"""Write the files of an apply's journal to the user's tree, all as before or all as after."""
+"""Write the files of an apply's journal to the user's tree, all as before or all as after.
+
+A file is compared, written and removed in one opened folder: none that becomes a link leads
+elsewhere (PP-9).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from typing import TYPE_CHECKING
 
-from shared.git.files import write_new
-from shared.git.journal import SIDES, is_on_side, is_reached, load_copy, read_raw
+from shared.git.files import folder_of, write_new
+from shared.git.journal import SIDES, is_same, load_copy, read_at, read_file
 from state.errors import Problem, Refused
-from state.files import sync_folder
+from state.removal import remove_hollow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from shared.git.journal import Journal, Move, Side, Stored
+    from shared.git.journal import Journal, Move, Read, Side, Stored
 
 
 class Raced(Exception):  # noqa: N818 – another program saved the file; this is not an error of ours
@@ -41,14 +44,17 @@ def replay(
     if problems:
         raise Refused.of(problems)
     _remove(root, journal, moves, side)
+    made: set[str] = set()
     for number, move in enumerate(journal.moves):
         stored = move.side(side)
-        if stored is None or move not in moves or is_on_side(root, journal, move, side):
+        if stored is None or move not in moves:
             continue
-        data = load_copy(folder, stored)
-        _make_folders(root, move.path, journal)
-        _check_still(root, journal, move, side)
-        _write(os.path.join(root, move.path), data, stored, _temporary(root, journal, number))
+        _make_folders(root, move.path, journal, made)
+        with folder_of(root, move.path) as (at, name):
+            found = read_at(at, name)
+            if not is_same(journal, found, stored):
+                _check_still(found, journal, move, side)
+                _write(at, name, load_copy(folder, stored), stored, _temporary(journal, number))
 
 
 def check_sides(root: str, journal: Journal) -> list[Problem]:
@@ -57,8 +63,8 @@ def check_sides(root: str, journal: Journal) -> list[Problem]:
     problems: list[Problem] = []
     for move in journal.moves:
         bad = _bad_parent(root, move.path, vanishing)
-        before, after = (is_on_side(root, journal, move, side) for side in SIDES)
-        if bad or not (before or after):
+        found = read_file(root, move.path)
+        if bad or not any(is_same(journal, found, move.side(side)) for side in SIDES):
             text = bad or "has neither its content from before the apply nor the plan's content"
             allowed = "restore one of the two contents; both are in the run's folder `apply`"
             problems.append(Problem("refused", move.path, text, allowed))
@@ -67,31 +73,35 @@ def check_sides(root: str, journal: Journal) -> list[Problem]:
 
 def _bad_parent(root: str, path: str, vanishing: set[str]) -> str | None:
     # Through a link that replaced a folder we would write outside the repository.
-    parts = path.split("/")
-    for depth in range(1, len(parts)):
-        parent = "/".join(parts[:depth])
-        try:
-            mode = os.lstat(os.path.join(root, parent)).st_mode
-        except FileNotFoundError:
+    try:
+        with folder_of(root, path):
             return None
-        if not stat.S_ISDIR(mode):
-            return None if parent in vanishing else f"its folder {parent} is no longer a folder"
-    return None
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError as error:
+        parent = os.path.relpath(error.filename, root)
+        return None if parent in vanishing else f"its folder {parent} is no longer a folder"
 
 
-def _check_still(root: str, journal: Journal, move: Move, side: Side) -> None:
-    if not is_on_side(root, journal, move, "after" if side == "before" else "before"):
+def _check_still(found: Read | None, journal: Journal, move: Move, side: Side) -> None:
+    """Raise Raced if what was found in a file's place is not what was to be there so far."""
+    if not is_same(journal, found, move.side("after" if side == "before" else "before")):
         raise Raced(move.path)
 
 
 def _remove(root: str, journal: Journal, moves: Sequence[Move], side: Side) -> None:
     staying = {move.path for move in journal.moves if move.side(side) is not None}
     for move in sorted(moves, key=lambda move: move.path, reverse=True):
-        target = os.path.join(root, move.path)
-        if move.path not in staying and read_raw(root, move.path) is not None:
-            _check_still(root, journal, move, side)
-            os.unlink(target)
-            sync_folder(os.path.dirname(target))
+        if move.path in staying:
+            continue
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError),
+            folder_of(root, move.path) as (at, name),
+        ):
+            if found := read_at(at, name):
+                _check_still(found, journal, move, side)
+                os.unlink(name, dir_fd=at)
+                os.fsync(at)
     for path in sorted(journal.folders, reverse=True):
         if not any(name.startswith(path + "/") for name in staying):
             _remove_folder(root, path, journal, side)
@@ -99,55 +109,62 @@ def _remove(root: str, journal: Journal, moves: Sequence[Move], side: Side) -> N
 
 def _remove_folder(root: str, path: str, journal: Journal, side: Side) -> None:
     # A folder is removed with its last file, as git does; on undo only if the apply made it.
-    target = os.path.join(root, path)
     other: Side = "after" if side == "before" else "before"
     emptied = any(m.path.startswith(path + "/") and m.side(other) for m in journal.moves)
     gone = emptied if side == "after" else journal.folders[path] is None
-    if gone and os.path.isdir(target) and not os.path.islink(target):
-        with contextlib.suppress(OSError):  # it holds something else, or is a mount point
-            os.rmdir(target)
-            sync_folder(os.path.dirname(target))
+    if gone:
+        # It may hold something else, be a mount point, or be a folder no longer.
+        with contextlib.suppress(OSError), folder_of(root, path) as (at, name):
+            os.rmdir(name, dir_fd=at)
+            os.fsync(at)
 
 
-def _make_folders(root: str, path: str, journal: Journal) -> None:
+def _make_folders(root: str, path: str, journal: Journal, made: set[str]) -> None:
+    """Make the folders of a path, but those that are `made` or there; they are made then."""
     parts = path.split("/")[:-1]
     for depth in range(1, len(parts) + 1):
         folder = "/".join(parts[:depth])
-        target = os.path.join(root, folder)
-        if not os.path.isdir(target):
-            os.mkdir(target)
+        if folder in made:
+            continue
+        made.add(folder)
+        with folder_of(root, folder) as (at, name), contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=at)
             bits = journal.folders.get(folder)
             if bits is not None:
-                os.chmod(target, bits)
-            sync_folder(os.path.dirname(target))
+                _set_bits(at, name, bits)
+            os.fsync(at)
 
 
-def _write(target: str, data: bytes, stored: Stored, temporary: str) -> None:
-    if os.path.isdir(target) and not os.path.islink(target):
-        _clear_folders(target)
+def _set_bits(at: int, name: str, bits: int) -> None:
+    """Give a folder these permission bits, and not another that a link leads to."""
+    folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+    try:
+        os.fchmod(folder, bits)
+    finally:
+        os.close(folder)
+
+
+def _write(at: int, name: str, data: bytes, stored: Stored, temporary: str) -> None:
+    # With files in a folder of this name the apply would not have started.
+    remove_hollow(at, name)
     if stored.raw.kind == "link":
-        os.symlink(os.fsdecode(data), temporary)
+        os.symlink(os.fsdecode(data), temporary, dir_fd=at)
     else:
-        write_new(temporary, data, stored.bits)
-    os.replace(temporary, target)
-    sync_folder(os.path.dirname(target))
+        write_new(temporary, data, stored.bits, at)
+    os.replace(temporary, name, src_dir_fd=at, dst_dir_fd=at)
+    os.fsync(at)
 
 
-def _clear_folders(target: str) -> None:
-    # With files in it the apply would not have started, so all folders in it are empty.
-    for at, _folders, _files in os.walk(target, topdown=False):
-        os.rmdir(at)
-
-
-def _temporary(root: str, journal: Journal, number: int) -> str:
+def _temporary(journal: Journal, number: int) -> str:
     # Beside the file, for a rename within one file system; the same name at every attempt.
-    folder = os.path.dirname(journal.moves[number].path)
-    return os.path.join(root, folder, f".planner-{journal.digest[:12]}-{number}.tmp")
+    return f".planner-{journal.digest[:12]}-{number}.tmp"
 
 
 def sweep(root: str, journal: Journal) -> None:
     """Remove the temporary files that an interrupted apply left in the user's tree."""
     for number, move in enumerate(journal.moves):
-        if is_reached(root, move.path):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(_temporary(root, journal, number))
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError),
+            folder_of(root, move.path) as (at, _),
+        ):
+            os.unlink(_temporary(journal, number), dir_fd=at)

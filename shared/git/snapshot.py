@@ -8,8 +8,10 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
+from shared.git.copies import copied
 from shared.git.files import refusing
 from shared.git.repository import PLANNER, head, within
+from shared.git.scratch import scratch
 from shared.git.stage import scan, stage_names, staged_tree
 
 if TYPE_CHECKING:
@@ -34,9 +36,8 @@ def snapshot(repo: Repository) -> str:
     Ignored files, submodules and `.planner` stay as HEAD has them. Index, stash and refs are not
     touched. Without uncommitted work it is HEAD itself.
     """
-    at = head(repo)
-    folder = tempfile.mkdtemp(prefix="planner-snapshot-")
-    try:
+    at, home = head(repo), os.path.join(repo.root, PLANNER)
+    with scratch(home if os.path.isdir(home) else tempfile.gettempdir()) as folder:
         index = os.path.join(folder, "index")
         # Seeded from the user's index: what they added by force is part of their work. Copied with
         # its time, by which git knows of which files it may not trust the times.
@@ -46,10 +47,9 @@ def snapshot(repo: Repository) -> str:
         names = scan(git)
         nested = {name for name in names.untracked if name.endswith(b"/")}
         keep = {name for name in names.changed | names.untracked - nested if not _ours(name)}
-        stage_names(git, keep & names.gone, keep - names.gone)
+        with copied(git, keep - names.gone, folder) as lent:
+            stage_names(lent, keep & names.gone, keep - names.gone)
         tree = staged_tree(git, at.tree, repo.zero)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     if tree == at.tree:
         return at.commit
     text = "Uncommitted work at the start of a planner run"

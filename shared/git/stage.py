@@ -75,6 +75,13 @@ def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *opti
         git.run("update-index", *words, stdin=names)
 
 
+def refresh_names(git: Git, names: Iterable[bytes]) -> None:
+    """Have git's index learn sizes and times of these files alone: a refresh looks at every one."""
+    words = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
+    lines = b"".join(name + b"\0" for name in names)
+    git.having(GIT_LITERAL_PATHSPECS="1").ok(*words, stdin=lines)
+
+
 class _Row(NamedTuple):
     """What `git diff-index --raw` says of a path: modes and blobs, and a letter."""
 

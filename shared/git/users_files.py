@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, Entry, ends, listed
+from shared.git.copies import copied
 from shared.git.few_paths import fill_index, tree_and_rules
+from shared.git.stage import stage_names
 from state.errors import Problem
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -99,39 +103,42 @@ def read_states(
     Git reads the files through an index that holds these paths of HEAD and, over them, what is
     wanted, so filters and line ends work as for a file that is already as wanted. Objects go into
     the vault. A folder where a file is `added` counts as nothing if every file in it is `removed`.
-    `there` is what `tree_and_rules` says of HEAD, if known.
+    `there` is what `tree_and_rules` says of HEAD, if known. Another `root` is a folder of ours.
     """
-    root = root or repo.root
+    files = WorkingFiles(root or repo.root)
     there = tree_and_rules(repo.git, "HEAD", wanted) if there is None else there
     links = [path for path, entry in there.items() if entry.mode == GITLINK]
     states: dict[str, Entry | Blocked | None] = {}
     present: list[str] = []
     for path in wanted:
-        found = _look_above(root, path, wanted, changes, links)
+        found = _look_above(files, path, wanted, changes, links)
         if found is True:
-            found = _look_there(root, path, wanted, changes)
+            found = _look_there(files, path, wanted, changes)
         if found is True:
             present.append(path)
         states[path] = found if isinstance(found, Blocked) else None
     if present:
         with vault.scratch() as folder:
-            git = quarantined(repo, vault, os.path.join(folder, "index"), root)
+            git = quarantined(repo, vault, os.path.join(folder, "index"), files.root)
             fill_index(git, there, wanted, repo.zero)
-            names = "".join(f"{path}\0" for path in present).encode("utf-8")
-            words = ("--add", "--remove", "--replace", "-z", "--stdin")
-            git.run("update-index", *words, stdin=names)
+            names = [os.fsencode(path) for path in present]
+            with contextlib.nullcontext(git) if root else copied(git, names, folder) as lent:
+                stage_names(lent, (), names)
             now = listed(git)
         states |= {path: now.get(path) for path in present}
     return states
 
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
-    """Return a Git with the user's settings that stores its objects in the planner's repository."""
-    return repo.git_in(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
+    """Return a Git with the user's settings that stores its objects in the planner's repository.
+
+    Whatever its working tree, filters start at the root of the user's, where their programs lie.
+    """
+    return repo.git.in_tree(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
 
 
 def _look_above(
-    root: str,
+    files: WorkingFiles,
     path: str,
     wanted: Mapping[str, Entry | None],
     changes: PathChanges,
@@ -143,50 +150,44 @@ def _look_above(
         parent = "/".join(parts[:depth])
         if parent in links:
             return Blocked(f"it lies in the submodule {parent}")
-        mode = _mode(os.path.join(root, parent))
-        if mode is None:
+        there = files.reach(parent)
+        if there is None:
             return False
-        if not stat.S_ISDIR(mode):
+        if not stat.S_ISDIR(there.st_mode):
             replaced = wanted[path] is None and wanted.get(parent) is not None
-            what = "a symbolic link" if stat.S_ISLNK(mode) else "not a folder"
+            what = "a symbolic link" if stat.S_ISLNK(there.st_mode) else "not a folder"
             blocked = Blocked(f"{parent}, where it should lie, is {what}")
             return False if replaced or parent in changes.removed else blocked
     return True
 
 
 def _look_there(
-    root: str, path: str, wanted: Mapping[str, Entry | None], changes: PathChanges
+    files: WorkingFiles, path: str, wanted: Mapping[str, Entry | None], changes: PathChanges
 ) -> bool | Blocked:
     """Return whether a file or link is at `path`, or a Blocked if something else is."""
-    mode = _mode(os.path.join(root, path))
-    if mode is None:
+    there = files.reach(path)
+    if there is None:
         return False
-    if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+    if stat.S_ISREG(there.st_mode) or stat.S_ISLNK(there.st_mode):
         return True
-    if not stat.S_ISDIR(mode):
+    if not stat.S_ISDIR(there.st_mode):
         return Blocked("at this path is something that is neither a file nor a link")
     if wanted[path] is None and path not in changes.added:
         return False
-    left = _unplanned(root, path, changes.removed)
+    left = _unplanned(files, path, changes.removed)
     return Blocked(f"at this path is a folder with {left} in it") if left else False
 
 
-def _mode(path: str) -> int | None:
-    try:
-        return os.lstat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _unplanned(root: str, folder: str, removed: Collection[str]) -> str | None:
+def _unplanned(files: WorkingFiles, folder: str, removed: Collection[str]) -> str | None:
     """Return one file below `folder` that the plan does not remove, or None if there is none."""
-    for at, folders, files in os.walk(os.path.join(root, folder)):
-        here = os.path.relpath(at, root)
-        linked = [name for name in folders if os.path.islink(os.path.join(at, name))]
-        for name in (*files, *linked):
-            path = os.path.join(here, name)
-            if path not in removed:
-                return path
+    for name in files.names(folder):
+        path = f"{folder}/{name}"
+        there = files.reach(path)
+        if there is not None and stat.S_ISDIR(there.st_mode):
+            if left := _unplanned(files, path, removed):
+                return left
+        elif path not in removed:
+            return path
     return None
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.files import refusing, remove_behind, remove_tree
 from shared.git.git_file import read_git_file, repair_git_file
-from state.beneath import Beneath
 from state.errors import Refused
 from state.files import write_atomic
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from shared.git.command import Git
@@ -321,7 +321,7 @@ def set_executable(tree: Worktree, path: str, *, executable: bool) -> None:
 
     Where the file system has no such bits, git's index holds it.
     """
-    files, git = Beneath(tree.path), tree.git
+    files, git = WorkingFiles(tree.path), tree.git
     files.set_executable(path, executable=executable)
     if not git.is_on("core.fileMode", default=True):
         # A capture takes only the bit from here, so the content needs no filter.

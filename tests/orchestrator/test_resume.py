@@ -74,8 +74,8 @@ class Fuse:
         self.after = after
         replace, control = os.replace, Database._control
 
-        def burning_replace(source: str, target: str) -> None:
-            self._burn(lambda: replace(source, target))
+        def burning_replace(source: str, target: str, **folders: int) -> None:
+            self._burn(lambda: replace(source, target, **folders))
 
         def burning_control(database: Database, sql: str) -> None:
             if sql != "COMMIT":

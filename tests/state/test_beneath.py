@@ -10,6 +10,7 @@ import pytest
 from state.beneath import Beneath
 from state.errors import Refused
 from state.files import TEMPORARY
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +30,12 @@ CALLS: dict[str, Callable[[Beneath, str], object]] = {
 }
 
 # What takes a link at the path's end for what it is, and follows none on the way.
-TAKING_LINKS: dict[str, Callable[[Beneath, str], object]] = {
+TAKING_LINKS: dict[str, Callable[[WorkingFiles, str], object]] = {
     "status": Beneath.status,
-    "remove_all": Beneath.remove_all,
-    "unlink": Beneath.unlink,
+    "remove_all": WorkingFiles.remove_all,
+    "unlink": WorkingFiles.unlink,
+    "link": lambda files, path: files.link(path, "f"),
+    "make_folder": WorkingFiles.make_folder,
     "copy": lambda files, path: files.copy(path, f"{files.root}/../copied"),
     "take": lambda files, path: files.take(f"{files.root}/../outside/f", path),
     "move": lambda files, path: files.move(path, "moved"),
@@ -41,7 +44,7 @@ TAKING_LINKS: dict[str, Callable[[Beneath, str], object]] = {
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Beneath:
+def files(tmp_path: Path) -> WorkingFiles:
     """A folder with files, and links in it that lead within and outside."""
     (tmp_path / "root" / "a" / "b").mkdir(parents=True)
     (tmp_path / "root" / "a" / "b" / "f").write_bytes(b"one")
@@ -50,7 +53,7 @@ def files(tmp_path: Path) -> Beneath:
     links = {"to_file": "a/b/f", "to_folder": "a/b", "to_nowhere": "gone", "a/out": "../../outside"}
     for name, target in links.items():
         (tmp_path / "root" / name).symlink_to(target)
-    return Beneath(str(tmp_path / "root"))
+    return WorkingFiles(str(tmp_path / "root"))
 
 
 def tree_of(folder: Path) -> dict[str, bytes | str]:
@@ -68,7 +71,7 @@ def tree_of(folder: Path) -> dict[str, bytes | str]:
      ("a/out", "a/out"), ("a/out/f", "a/out"), ("a/out/new/f", "a/out")],
 )  # fmt: skip
 def test_a_link_at_a_path_or_on_the_way_is_refused_by_its_own_name(
-    files: Beneath, tmp_path: Path, name: str, path: str, link: str
+    files: WorkingFiles, tmp_path: Path, name: str, path: str, link: str
 ) -> None:
     before = tree_of(tmp_path)
     for given in (path, os.path.join(files.root, path)):
@@ -82,7 +85,7 @@ def test_a_link_at_a_path_or_on_the_way_is_refused_by_its_own_name(
 @pytest.mark.parametrize("name", TAKING_LINKS)
 @pytest.mark.parametrize("path", ["to_folder/f", "a/out/f", "a/out/new/f"])
 def test_a_link_on_the_way_is_refused_where_one_at_the_end_is_taken_for_itself(
-    files: Beneath, tmp_path: Path, name: str, path: str
+    files: WorkingFiles, tmp_path: Path, name: str, path: str
 ) -> None:
     before = tree_of(tmp_path)
     with pytest.raises(Refused, match="is a symbolic link"):
@@ -90,7 +93,7 @@ def test_a_link_on_the_way_is_refused_where_one_at_the_end_is_taken_for_itself(
     assert tree_of(tmp_path) == before
 
 
-def test_links_and_whole_folders_are_moved_and_removed(files: Beneath, tmp_path: Path) -> None:
+def test_links_and_whole_folders_are_moved_and_removed(files: WorkingFiles, tmp_path: Path) -> None:
     files.move("a/out", "a/b/out")
     assert files.names("a/b") == ["f", "out"]
     files.set_executable("a/b/f", executable=True)
@@ -105,7 +108,7 @@ def test_links_and_whole_folders_are_moved_and_removed(files: Beneath, tmp_path:
 
 
 def test_a_folder_in_which_others_write_while_it_is_removed_is_named(
-    files: Beneath, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: WorkingFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remove = os.rmdir
 
@@ -123,12 +126,12 @@ def test_a_folder_in_which_others_write_while_it_is_removed_is_named(
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("path", ["../outside/f", "a/../../outside/f", "/etc/hostname", ".", ""])
-def test_what_lies_outside_is_refused(files: Beneath, name: str, path: str) -> None:
+def test_what_lies_outside_is_refused(files: WorkingFiles, name: str, path: str) -> None:
     with pytest.raises(Refused, match="lies outside"):
         CALLS[name](files, path)
 
 
-def test_files_and_folders_are_read_and_what_is_not_there_is_none(files: Beneath) -> None:
+def test_files_and_folders_are_read_and_what_is_not_there_is_none(files: WorkingFiles) -> None:
     assert (files.read("a/b/f"), files.names("a")) == (b"one", ["b", "out"])
     assert files.exists("a/b")
     assert not files.is_file("a/b")
@@ -141,7 +144,7 @@ def test_files_and_folders_are_read_and_what_is_not_there_is_none(files: Beneath
 
 
 def test_a_file_is_written_whole_with_its_bits_and_nothing_is_left_beside_it(
-    files: Beneath, tmp_path: Path
+    files: WorkingFiles, tmp_path: Path
 ) -> None:
     path = tmp_path / "root" / "a" / "b" / "f"
     (path.parent / f".f.{os.getpid()}{TEMPORARY}").write_bytes(b"left by a process of this id")
@@ -156,7 +159,7 @@ def test_a_file_is_written_whole_with_its_bits_and_nothing_is_left_beside_it(
         files.write("gone/f", b"x")
 
 
-def test_files_are_renamed_and_removed_and_folders_made(files: Beneath) -> None:
+def test_files_are_renamed_and_removed_and_folders_made(files: WorkingFiles) -> None:
     files.rename("a/b/f", "g")
     assert files.names("a/b") == ["g"]
     files.remove("a/b/g")
@@ -167,13 +170,13 @@ def test_files_are_renamed_and_removed_and_folders_made(files: Beneath) -> None:
         files.remove("a/b/c")
 
 
-def test_what_killed_writers_left_is_removed(files: Beneath, tmp_path: Path) -> None:
+def test_what_killed_writers_left_is_removed(files: WorkingFiles, tmp_path: Path) -> None:
     (tmp_path / "root" / "a" / "b" / f".f.1{TEMPORARY}").write_bytes(b"")
     files.sweep("a/b")
     assert files.names("a/b") == ["f"]
 
 
-def test_no_pipe_is_waited_for_and_no_file_is_read_that_is_too_large(files: Beneath) -> None:
+def test_no_pipe_is_waited_for_and_no_file_is_read_that_is_too_large(files: WorkingFiles) -> None:
     os.mkfifo(os.path.join(files.root, "pipe"))
     with pytest.raises(Refused, match="a pipe"):
         files.read("pipe")
@@ -183,7 +186,7 @@ def test_no_pipe_is_waited_for_and_no_file_is_read_that_is_too_large(files: Bene
 
 
 def test_a_folder_that_becomes_a_link_in_the_meantime_is_not_followed(
-    files: Beneath, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: WorkingFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = os.stat
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import stat
 import subprocess
@@ -11,7 +13,9 @@ import pytest
 
 from developer.verify.canary import BROKEN, break_files, is_code, restore_files
 from shared.resources import ROOT, quote
+from state.errors import Refused
 from tests.developer.verify.conftest import FILES, PYTHON, Site
+from tests.flips import flipping
 from tests.forms import part
 
 if TYPE_CHECKING:
@@ -78,6 +82,25 @@ def test_breaking_and_restoring_leaves_every_byte_and_mode(tmp_path: Path) -> No
         assert (worktree / name).read_bytes() == data
         assert stat.S_IMODE((worktree / name).stat().st_mode) == mode
     assert [path.name for path in tmp_path.iterdir()] == ["worktree"]
+
+
+@pytest.mark.requirement("PP-9")
+def test_no_file_is_broken_behind_a_folder_that_becomes_a_link(tmp_path: Path) -> None:
+    worktree, outside, folder = tmp_path / "worktree", tmp_path / "outside", tmp_path / "canary"
+    for place in (worktree / "src", outside):
+        place.mkdir(parents=True)
+        (place / "a.py").write_text("1\n")
+    real, done = os.open(worktree / "src", os.O_RDONLY), 0
+    with flipping(worktree / "src", outside) as numbers:
+        for _ in numbers:
+            with contextlib.suppress(Refused, OSError):
+                done += bool(break_files(str(folder), str(worktree), ["src/a.py"]))
+            assert [path.read_text() for path in outside.iterdir()] == ["1\n"]
+            if (folder / "0").exists():
+                os.replace(folder / "0", "a.py", dst_dir_fd=real)
+            shutil.rmtree(folder, ignore_errors=True)
+    os.close(real)
+    assert done
 
 
 # Which of two names a processor has differs; strace passes over the other one.

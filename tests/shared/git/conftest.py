@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from shared.git.settle import Home, Runner
 
 DIGEST = "d" * 64
+# The files of a folder that another program swaps with a link to a folder of the user's.
+NAMES = [f"f{number}" for number in range(20)]
+SECRET = b"a secret of the user\n"
 
 
 @pytest.fixture(autouse=True)
@@ -154,6 +157,16 @@ def project(tmp_path: Path) -> Project:
         {"README.md": b"Hello\n", "src/app.py": b"a = 1\nb = 2\n", "run.sh": b"#!/bin/sh\n"}
     )
     return made
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder of the user's with the same names as the folder `src` of a test."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_bytes(SECRET)
+    return folder
 
 
 def look(root: Path) -> dict[str, tuple[str, int, bytes]]:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.git import carry
 from shared.git.carry import carry_over
 from shared.git.links import link
+from shared.git.merged import MERGES_TREES
 from shared.git.snapshot import snapshot
 from shared.git.worktree import remove_worktree
 from tests.shared.git.conftest import Project, add_hook
@@ -52,12 +54,19 @@ def test_changes_that_meet_nothing_are_the_same_on_the_new_base(
 
 
 @pytest.mark.requirement("PL-28")
-def test_a_file_that_both_changed_holds_conflict_markers_and_is_named(project: Project) -> None:
+@pytest.mark.parametrize("git", [(2, 37), (2, 38)])
+def test_a_file_that_both_changed_holds_conflict_markers_and_is_named(
+    project: Project, git: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if git < MERGES_TREES:
+        monkeypatch.setattr(carry, "version", lambda: git)
     changes = project.plan(PLAN)
     old = project.git("rev-parse", "HEAD")
     new = _commit(project, {"src/app.py": b"a = 1\nb = 4\n"})
     assert _carry(project, old, changes, new) == ["src/app.py"]
-    assert b"<<<<<<<" in (project.worktree / "src/app.py").read_bytes()
+    text = (project.worktree / "src/app.py").read_text()
+    assert "<<<<<<<" in text
+    assert "the plan" in text.partition(">>>>>>> ")[2]
     captured = [change.file for change in project.capture(hook=False).changes]
     assert captured == ["run.sh", "src/app.py", "src/new.py"]
 
