@@ -64,7 +64,6 @@ CALLS: dict[str, tuple[tuple[str, ...], bytes]] = {
     "merge-tree": (("--write-tree", "HEAD", "other"), b""),
     "mktree": (("-z",), b""),
     "read-tree": (("--reset", "-u", "other"), b""),
-    "remote": ((), b""),
     "rev-list": (("HEAD",), b""),
     "rev-parse": (("HEAD",), b""),
     "status": (("--porcelain=v1", "-z", "--ignore-submodules=all"), b""),
