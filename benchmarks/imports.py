@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ def read_modules(root: str = ROOT) -> dict[str, Module]:
             lines = len(text.splitlines())
             found[name] = Module(name, path, inside, lines, ast.parse(text))
     return found
+
+
+@cache
+def own_modules() -> dict[str, Module]:
+    """Return the same for this program, which is read once in a process."""
+    return read_modules()
 
 
 def module_graph(

@@ -7,13 +7,11 @@ import sys
 
 import click
 
-from cli.answers import TEXT, form, in_colour, width, write
+from cli.answers import TEXT, form, write
 from cli.options import json_option, state_dir_option
-from cli.pen import Pen
-from cli.setup.health import assistants
-from cli.text import typed
-from orchestrator.upkeep.doctor import NOTE, PROBLEM, Finding, examine
-from shared.builders import Block, json_text, visible
+from shared.builders import Block, json_text
+from shared.mode.sessions import repository_root
+from shared.place.level import try_beside
 
 
 @click.command("doctor")
@@ -27,35 +25,25 @@ def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) 
 
     Example: planner doctor
     """
-    found = [*assistants(os.getcwd()), *examine(os.getcwd(), state_dir)]
+    folder = os.getcwd()
+    level = try_beside(repository_root(folder))
+    # Not at the top: they are loaded while a process tries what holds commands here.
+    from cli.setup.health import assistants
+    from orchestrator.upkeep.doctor import PROBLEM, examine
+
+    found = [*assistants(folder), *examine(folder, state_dir, level)]
     bad = [f for f in found if f.mark == PROBLEM]
     if as_json:
         rows = [{"mark": f.mark, **f._asdict()} for f in found]
         write(json_text(rows) + "\n")
     elif form() == TEXT:
-        write(_findings_text(found, Pen(width(), in_colour())))
+        from cli.findings import text_of  # most readers are assistants
+
+        write(text_of(found))
     else:
         shown = "\n".join(finding.row for finding in found)
         write(Block("result", wrong=len(bad)).data("findings", shown).render())
     ctx.exit(1 if bad else 0)
-
-
-def _findings_text(found: list[Finding], pen: Pen) -> str:
-    """Return the findings for a person: each with its mark, and what to do on a line below."""
-    lines = []
-    for one in found:
-        mark = f"{one.mark:{len(PROBLEM)}}  "
-        line = pen.wrapped(visible(f"{mark}{one.what}: {one.state}"), " " * len(mark))
-        lines.append(line.replace(PROBLEM, pen.bad(PROBLEM), 1) if one.mark == PROBLEM else line)
-        if way := one.way_out or one.hint:
-            lines.append(f"{' ' * len(mark)}→ {visible(typed(way))}")
-    marks = [one.mark for one in found]
-    if number := marks.count(PROBLEM):
-        said = f"{number} problem{'s' * (number > 1)}. What to do stands after →."
-    else:
-        said = "Nothing is wrong."
-        said += " The notes say what could be better." * (NOTE in marks)
-    return "\n".join([*lines, "", said]) + "\n"
 
 
 @click.command("repair")

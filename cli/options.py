@@ -10,7 +10,7 @@ import click
 
 from cli import answers
 from orchestrator.run.limits import settle
-from shared.commands import CONSENTED, is_for_person, name_of, roles_of
+from shared.commands import CONSENTED, is_for_person, name_of, names_roles, roles_of
 from shared.run import State, open_state
 from state.actors import ROLES
 from state.errors import Refused
@@ -116,9 +116,8 @@ def with_shared_options(command: click.Command, path: str) -> click.Command:
         if "--format" not in named:
             command.params.append(FORMAT)
         if "--role" not in named:
-            name = name_of(path.split())
-            shown = bool(name) and roles_of(name) not in ((), ROLES)
-            option = click.Option([*_ROLE], expose_value=False, hidden=not shown, **_CALLER)
+            hidden = not names_roles(path.split())
+            option = click.Option([*_ROLE], expose_value=False, hidden=hidden, **_CALLER)
             command.params.append(option)
     return command
 

@@ -12,6 +12,7 @@ from cli.options import json_option, opened_to_read, state_dir_option
 from shared.builders import Block, json_text, visible, visible_line
 from state import kinds, store
 from state.errors import Refused
+from state.milestones import title_of
 from state.shape import as_json as as_json_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _markdown(state: State, found: list[Any]) -> str:
         return rendered(state, store.load_plan(state.plan_path))
     lines = []
     for entity in found:
-        lines += ["", f"# {getattr(entity, 'id', '')} {kinds.title_of(entity)}".rstrip(), ""]
+        lines += ["", f"# {getattr(entity, 'id', '')} {title_of(entity)}".rstrip(), ""]
         lines += _listed(_without_patches(as_json_of(entity)))
     return visible("\n".join(lines[1:])) + "\n"
 
@@ -146,5 +147,5 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
 
 
 def _row(kind: str, entity: Any) -> str:  # noqa: ANN401 – any entity
-    title = visible_line(kinds.title_of(entity))
+    title = visible_line(title_of(entity))
     return f"{getattr(entity, 'id', kind)}\tv{entity.version}\t{title}"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cli.ci.checked import Checked
+    from orchestrator.ci.judged import Judged
 
 # The forms of programs that show what CI has found.
 CI_FORMS: dict[str, Callable[[Sequence[Checked]], str]] = {
@@ -112,11 +113,14 @@ def validate_command(
 def _commits(wanted: Commits, form: str) -> tuple[str, bool]:
     """Return the verdicts in the form that is asked for, and whether none is a finding."""
     judged = judge_commits(wanted)
+    return verdicts_in(form, judged, wanted.require), judged.is_sound
+
+
+def verdicts_in(form: str, judged: Judged, require: str | None) -> str:
+    """Return verdicts in the form that is asked for."""
     if form in CI_FORMS:
-        return CI_FORMS[form](of_verdicts(judged)), judged.is_sound
-    if form == "json":
-        return verdicts_as_json(judged, wanted.require), judged.is_sound
-    return verdicts_as_text(judged), judged.is_sound
+        return CI_FORMS[form](of_verdicts(judged))
+    return verdicts_as_json(judged, require) if form == "json" else verdicts_as_text(judged)
 
 
 def _files(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
@@ -45,6 +44,8 @@ def no_such_command(
     word: str, known: Iterable[str], ctx: click.Context
 ) -> click.exceptions.NoSuchCommand:
     """Return the error for a word that is no command: with those inside groups, else a guess."""
+    from difflib import get_close_matches  # every command would load it, and most words are right
+
     inside = [name for name in COMMANDS if name.endswith(f" {word}")]
     near = inside or get_close_matches(word, known)
     # Letters that changed places are the likeliest slip.

@@ -11,9 +11,9 @@ from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
-from shared.reviewed import against_figures, beyond_limit, note_lines, reviewers_of
+from shared.reviewed import beyond_limit, passed_with, reviewers_of
 from shared.steps.slices import answer_lines
-from shared.verified import facts_of
+from shared.verified import EXERCISED, facts_of
 from state import store
 from state.channels import approval_text
 from state.milestones import changes_of
@@ -33,16 +33,13 @@ def _verified(results: Sequence[VerifyResult]) -> str:
     """Return each verify command's result, and whether any command runs the changed code."""
     if not results:
         return "NOT VERIFIED"
-    proof: dict[bool | None, str] = {
-        True: "; with the changed code broken this fails, so some of it is run",
-        False: "; with the changed code broken this still passes, so none of it is run",
-    }
     known = "fails on the base as well, so it tells NOTHING of the change"
     said = "; ".join(
         f"{r.command}: {known if r.outcome == 'known-failure' else r.outcome} ({facts_of(r)})"
         for r in results
     )
-    return said + proof.get(results[0].exercised, "")
+    exercised = results[0].exercised
+    return said if exercised is None else f"{said}; {EXERCISED[exercised]}"
 
 
 def _revised(state: State, plan: Plan) -> list[str]:
@@ -63,6 +60,16 @@ def _reviewed(plan: Plan) -> str:
     gates = f"; a gate took {rounds} rounds" if rounds > 1 else ""
     beyond = beyond_limit(plan.reviews)
     return f"reviewed by {reviewers_of(plan.reviews)}{gates}{beyond and '; '}{beyond}"
+
+
+def _passed(plan: Plan) -> list[str]:
+    """Return the notes of reviewers, and the phases that passed against the figures."""
+    passed = passed_with(plan.reviews)
+    against = [o for o in plan.reviews if passed[o.phase].against]
+    return [
+        *(f"note, {line}" for found in passed.values() for line in found.notes),
+        *(f"passed against the figures, {o.phase}: {o.reason}" for o in against),
+    ]
 
 
 def _files_of(milestone: Milestone, run: Run) -> list[str]:
@@ -123,12 +130,7 @@ def summary(state: State) -> str:
         *(f"revised: {text}" for text in plan.remarks),
         _reviewed(plan),
         *_spent(state),
-        *(f"note, {line}" for o in plan.reviews for line in note_lines(o)),
-        *(
-            f"passed against the figures, {o.phase}: {o.reason}"
-            for o in plan.reviews
-            if against_figures(o)
-        ),
+        *_passed(plan),
     ]
     approved = state.database.approved_by(run, run.digest or "")
     if approved:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from shared.git.change import Entry
     from shared.run import State
+    from state.fields import Model
     from state.models import Change, Milestone, Plan
 
 _LENGTH = 16  # hex digits, enough to tell versions of one plan apart
@@ -53,7 +54,7 @@ class Scopes:
         own = [m for m in self._plan.milestones if owner in (None, m.id)]
         parts: list[Any] = [scope]
         if question is not None and question.phase == "plan-design":
-            parts += [_plain(m.model_dump(mode="json")) for m in own]
+            parts += [_dumped(m) for m in own]
             parts += [self._whole] if owner is None else [self._cited_and_touched(m) for m in own]
             parts += [self._plan.base.tree] if question.of_base and self._plan.base else []
         else:
@@ -69,7 +70,7 @@ class Scopes:
         cited = {ref for i in milestone.code_intents for ref in i.decision_refs}
         decisions = self._plan.planning_context.decision_log
         return [
-            [_plain(d.model_dump(mode="json")) for d in decisions if d.id in cited],
+            [_dumped(d) for d in decisions if d.id in cited],
             [[name, *self._base[name]] for name in sorted(named) if name in self._base],
         ]
 
@@ -78,8 +79,8 @@ class Scopes:
         names = ["task_spec", "context", "overview", "planning_context", "invisible_knowledge"]
         # Only where there are some, so that answers of before remarks were entries stay.
         names += ["user_remarks"] if self._plan.user_remarks else []
-        said = self._plan.model_dump(mode="json", include={*names})
-        return [_plain(said[name]) for name in names]
+        said = _dumped(self._plan, {*names})
+        return [said[name] for name in names]
 
     @cached_property
     def _base(self) -> Mapping[str, Entry]:
@@ -90,13 +91,21 @@ class Scopes:
 
 def _written(milestone: Milestone, changes: Sequence[Change]) -> list[Any]:
     """Return what a milestone's change is to do, and the bytes that it changes."""
-    written = [c.model_dump(mode="json", include=_BYTES) for c in changes]
-    intents = [_plain(i.model_dump(mode="json")) for i in milestone.code_intents]
+    written = [_dumped(c, _BYTES) for c in changes]
+    intents = [_dumped(i) for i in milestone.code_intents]
     return [milestone.id, intents, list(milestone.acceptance_criteria), written]
 
 
+def _dumped(part: Model, include: set[str] | None = None) -> dict[str, Any]:
+    """Return a part of a plan as JSON without what changes although nothing is said differently.
+
+    A digest needs bytes, and those of JSON are what the answers of runs under way were given for.
+    """
+    plain: dict[str, Any] = _plain(part.model_dump(mode="json", include=include))
+    return plain
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    """Return JSON without what changes although nothing is said differently."""
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items() if k not in _ASIDE}
     return [_plain(v) for v in value] if isinstance(value, list) else value

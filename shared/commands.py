@@ -166,3 +166,9 @@ def roles_of(name: str) -> tuple[str, ...]:
     if who.startswith(ANYONE) or "the role of the phase" in who:
         return ROLES
     return tuple(role for role in ROLES if role in {word.split(" ")[0] for word in who.split(", ")})
+
+
+def names_roles(words: list[str]) -> bool:
+    """Return whether the table names some roles, and not all, that may run a command."""
+    name = name_of(words)
+    return bool(name) and roles_of(name) not in ((), ROLES)

@@ -6,23 +6,40 @@ plan is added here once. They take plans as models and as steps read them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from state.milestones import kinds_of_docs, promise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from state import models, plan_table, reasons
     from state.milestones import AnyMilestone, AnyPlan
 
-    Form = Callable[[str], str]
+    AnyCheckpoint = models.Checkpoint | plan_table.Checkpoint
+    AnyStated = (
+        plan_table.Invariant | plan_table.Tradeoff | reasons.Invariant | reasons.Tradeoff | str
+    )
 
-# Who is shown something: a person who decides, on the page and in plan.md; who changes code or
-# documents in a phase; who carries out one milestone; who judges the design, or what is written.
-PERSON, AUTHOR, CARRIER = "person", "author", "carrier"
-DESIGN_REVIEWER, REVIEWER = "design reviewer", "reviewer"
-READERS = (PERSON, AUTHOR, CARRIER, DESIGN_REVIEWER, REVIEWER)
-ALL = frozenset(READERS)
+# A plan, or a milestone of it.
+Part_contra = TypeVar("Part_contra", contravariant=True)
+
+PERSON = "person"  # who decides, on the page and in plan.md
+# An agent that has seen nothing of the run: it designs, writes the code or the documentation of a
+# plan, carries out one milestone, or judges design, code or documentation.
+DESIGNER, DEVELOPER, WRITER, CARRIER = "designer", "developer", "writer", "carrier"
+DESIGN_REVIEWER, REVIEWER, DOCS_REVIEWER = "design reviewer", "reviewer", "docs reviewer"
+# Who knows the context of the plan, since they have given it or looked at it before: who designs,
+# who writes, who judges. The last is shown of reasons only what milestones or findings name.
+PLANNER, AUTHOR, AGAIN = "planner", "author", "reviewer again"
+_REVIEWERS = frozenset({DESIGN_REVIEWER, REVIEWER, DOCS_REVIEWER})
+_NEW = _REVIEWERS | {DESIGNER, DEVELOPER, WRITER, CARRIER}
+READERS = (PERSON, *sorted(_NEW), PLANNER, AUTHOR, AGAIN)
+
+# Where a person reads it.
+FIRST, GOAL, DECIDED = "Why and what", "Goal", "Decisions"
+LIMITS, DRAWN = "Risks, assumptions, constraints", "Architecture and data flow"
+PARTS = (FIRST, GOAL, DECIDED, LIMITS, DRAWN)
 
 
 class Row(NamedTuple):
@@ -30,7 +47,7 @@ class Row(NamedTuple):
 
     text: str = ""
     id: str = ""
-    # The files that it is about, or which it is where it has no text.
+    # The files or definitions that it is about, or which it is where it has no text.
     files: tuple[str, ...] = ()
     # What else it is about, in words.
     place: str = ""
@@ -40,51 +57,42 @@ class Row(NamedTuple):
     refs: tuple[str, ...] = ()
     # What kind of its kind it is: a `normal` test.
     kind: str = ""
+    # The row that it belongs to, by its id.
+    under: str = ""
+    # What has become of it.
+    outcome: str = ""
 
-    def line(self, label: str, text: Form = str, file: Form = str) -> str:
-        """Return the row as a line; `text` and `file` put words and names into a format."""
-        files = ", ".join(map(file, self.files))
-        named = " ".join(filter(None, [self.id, files if self.id else "", text(self.place)]))
+    def line(self, label: str) -> str:
+        """Return the row as a line of text."""
+        files = ", ".join(self.files)
+        named = " ".join(filter(None, [self.id, files if self.id else "", self.place]))
         head = ", ".join(filter(None, [named, label, self.kind]))
-        said = text(self.text) if self.text else files
         cited = f" ({', '.join(self.refs)})" if self.refs else ""
-        return f"{head}{head and ': '}{said}{cited}{self.why and ' – '}{text(self.why)}"
+        ends = f"{self.why and ' – '}{self.why}{self.outcome and ' → '}{self.outcome}"
+        return f"{head}{head and ': '}{self.text or files}{cited}{ends}"
 
 
-class Content(NamedTuple):
+class Content(NamedTuple, Generic[Part_contra]):
     """A kind of what a plan or a milestone says."""
 
     # Its heading where it has a part of its own, and what stands before each row in a text.
     title: str
     label: str
-    # From a plan, or from a milestone of it.
-    rows: Callable[[Any], Iterable[Row]]
-    shown: frozenset[str] = ALL
+    rows: Callable[[Part_contra], Iterable[Row]]
+    shown: frozenset[str]
+    # Of a plan's contents, the part of page and plan.md in which it stands.
+    part: str = ""
 
 
-def _tests(milestone: AnyMilestone) -> Iterator[Row]:
-    if milestone.tests.files:
-        yield Row(files=milestone.tests.files)
+def _remarks(plan: AnyPlan) -> Iterator[Row]:
+    return (Row(one.text, one.id, outcome=one.outcome) for one in plan.user_remarks)
 
 
-def _scenarios(milestone: AnyMilestone) -> Iterator[Row]:
-    for kind in ("normal", "edge", "error"):
-        yield from (Row(text, kind=kind) for text in getattr(milestone.tests.scenarios, kind))
-
-
-def _untested(milestone: AnyMilestone) -> Iterator[Row]:
-    if milestone.tests.skip_reason:
-        yield Row(milestone.tests.skip_reason)
-
-
-def _intents(milestone: AnyMilestone) -> Iterator[Row]:
-    for intent in milestone.code_intents:
-        yield Row(intent.behavior, intent.id, (intent.file,), refs=intent.decision_refs)
-
-
-def _documents(milestone: AnyMilestone) -> Iterator[Row]:
-    for kind, doc in kinds_of_docs(milestone):
-        yield Row(doc.text, doc.id, place=promise(kind, doc))
+def _constraints(plan: AnyPlan) -> Iterator[Row]:
+    yield from map(Row, plan.context.constraints)
+    for one in plan.planning_context.constraints:
+        source = f"({one.source})" if one.source else ""
+        yield Row(" ".join(filter(None, [one.type, one.description, source])), one.id)
 
 
 def _decisions(plan: AnyPlan) -> Iterator[Row]:
@@ -94,50 +102,162 @@ def _decisions(plan: AnyPlan) -> Iterator[Row]:
 
 def _alternatives(plan: AnyPlan) -> Iterator[Row]:
     for one in plan.planning_context.rejected_alternatives:
-        yield Row(one.alternative, one.id, why=one.rejection_reason)
+        yield Row(one.alternative, one.id, why=one.rejection_reason, under=one.decision_ref or "")
 
 
 def _risks(plan: AnyPlan) -> Iterator[Row]:
     for one in plan.planning_context.known_risks:
-        yield Row(one.risk, one.id, why=one.mitigation)
+        yield Row(one.risk, one.id, (one.anchor,) if one.anchor else (), why=one.mitigation)
 
 
-def _stated(plan: AnyPlan) -> Iterator[Row]:
-    known = plan.invisible_knowledge
-    for one in (*known.invariants, *known.tradeoffs):
+def _stated(stated: Iterable[AnyStated]) -> Iterator[Row]:
+    for one in stated:
         yield Row(one) if isinstance(one, str) else Row(one.text, one.id)
 
 
-DECISIONS = Content("decisions", "", _decisions)
-ALTERNATIVES = Content("alternatives", "not chosen", _alternatives)
-RISKS = Content("risks", "", _risks)
-STATED = Content("invariants and tradeoffs", "", _stated)
+def _figure(figure: plan_table.Figure | reasons.Figure) -> list[Row]:
+    return _text("\n".join(t for t in (figure.description, figure.diagram_ascii) if t.strip()))
 
-ACCEPTED = Content(
-    "accepted when", "accepted when", lambda m: map(Row, m.acceptance_criteria), ALL - {AUTHOR}
+
+def _text(text: str) -> list[Row]:
+    return [Row(text)] if text.strip() else []
+
+
+_DECIDES = frozenset({PERSON})
+_ANY = _DECIDES | _NEW
+_TOLD = _ANY | {PLANNER, AGAIN}
+_DESIGNED = _ANY - {DESIGNER}
+_REASONS = _DESIGNED | {AGAIN}
+_FOUND = _DECIDES | {DESIGNER}  # what is not to be found out again, or by oneself
+
+TASK: Content[AnyPlan] = Content(
+    "Task",
+    "",
+    lambda plan: (Row(t.text, t.id) for t in plan.task_spec if not t.out_of_scope),
+    _TOLD,
+    GOAL,
 )
-INTENTS = Content("intents", "", _intents)
-_OF_TESTS = frozenset({PERSON, CARRIER, DESIGN_REVIEWER})
-MILESTONE = (
+REMARKS: Content[AnyPlan] = Content("Your remarks", "", _remarks, _TOLD, GOAL)
+STATEMENTS: tuple[Content[AnyPlan], ...] = (
+    TASK,
+    Content(
+        "Out of scope",
+        "",
+        lambda plan: (Row(t.text, t.id) for t in plan.task_spec if t.out_of_scope),
+        _TOLD,
+        GOAL,
+    ),
+    REMARKS,
+    Content("Notes on this revision", "note", lambda p: map(Row, p.remarks), _DECIDES, GOAL),
+)
+ASSUMED: Content[AnyPlan] = Content(
+    "Assumptions",
+    "assumed",
+    lambda plan: map(Row, plan.context.assumptions),
+    _ANY - {DOCS_REVIEWER},
+    LIMITS,
+)
+DECISIONS: Content[AnyPlan] = Content("Decisions", "", _decisions, _REASONS, DECIDED)
+ALTERNATIVES: Content[AnyPlan] = Content(
+    "Not chosen", "not chosen", _alternatives, _REASONS, DECIDED
+)
+RISKS: Content[AnyPlan] = Content("Risks", "", _risks, _REASONS, LIMITS)
+INVARIANTS: Content[AnyPlan] = Content(
+    "Stays true", "", lambda plan: _stated(plan.invisible_knowledge.invariants), _REASONS, LIMITS
+)
+TRADEOFFS: Content[AnyPlan] = Content(
+    "Given up", "", lambda plan: _stated(plan.invisible_knowledge.tradeoffs), _REASONS, LIMITS
+)
+REASONS: tuple[Content[AnyPlan], ...] = (
+    Content("Constraints", "constraint", _constraints, _ANY, LIMITS),
+    ASSUMED,
+    Content("In your words", "the user said", lambda p: map(Row, p.context.user_quotes), _ANY,
+            GOAL),
+    Content("Not wanted", "not wanted", lambda p: map(Row, p.context.rejected_alternatives),
+            _ANY - {DOCS_REVIEWER}, LIMITS),
+    Content("Not in the code", "not in the code",
+            lambda p: map(Row, p.context.invisible_knowledge), _ANY, LIMITS),
+    Content("Entry points", "entry point", lambda p: map(Row, p.context.entry_points), _FOUND,
+            GOAL),
+    Content("As understood", "known", lambda p: map(Row, p.context.current_understanding), _FOUND,
+            GOAL),
+    Content("Why", "", lambda p: _text(p.overview.problem), _DECIDES | _REVIEWERS, FIRST),
+    Content("What", "", lambda p: _text(p.overview.approach), _DESIGNED, FIRST),
+    DECISIONS,
+    ALTERNATIVES,
+    RISKS,
+    INVARIANTS,
+    TRADEOFFS,
+    Content("Architecture", "architecture", lambda p: _figure(p.invisible_knowledge.architecture),
+            _DESIGNED, DRAWN),
+    Content("Data flow", "data flow", lambda p: _figure(p.invisible_knowledge.data_flow),
+            _DESIGNED, DRAWN),
+    Content("Built so because", "built so because",
+            lambda p: _text(p.invisible_knowledge.structure_rationale), _DESIGNED, DRAWN),
+)  # fmt: skip
+PLAN = (*STATEMENTS, *REASONS)
+
+
+def _intents(milestone: AnyMilestone) -> Iterator[Row]:
+    for one in milestone.code_intents:
+        where = f"{one.file}:{one.function}" if one.function else one.file
+        yield Row(one.behavior, one.id, (where,), refs=one.decision_refs)
+
+
+def _tests(milestone: AnyMilestone) -> Iterator[Row]:
+    if milestone.tests.files:
+        yield Row(files=milestone.tests.files)
+
+
+def _scenarios(milestone: AnyMilestone) -> Iterator[Row]:
+    found = milestone.tests.scenarios
+    for kind, texts in (("normal", found.normal), ("edge", found.edge), ("error", found.error)):
+        yield from (Row(text, kind=kind) for text in texts)
+
+
+def _documents(milestone: AnyMilestone) -> Iterator[Row]:
+    for kind, doc in kinds_of_docs(milestone):
+        yield Row(doc.text, doc.id, place=promise(kind, doc))
+
+
+_WORKED_ON = _DESIGNED | {AUTHOR}
+_TESTED = _DECIDES | {CARRIER, DESIGN_REVIEWER}
+
+ACCEPTED: Content[AnyMilestone] = Content(
+    "accepted when",
+    "accepted when",
+    lambda m: map(Row, m.acceptance_criteria),
+    _DESIGNED - {WRITER},
+)
+INTENTS: Content[AnyMilestone] = Content("intents", "", _intents, _WORKED_ON)
+MILESTONE: tuple[Content[AnyMilestone], ...] = (
     ACCEPTED,
     INTENTS,
-    Content("tests", "tests", _tests),
-    Content("scenarios", "test", _scenarios, _OF_TESTS),
-    Content("no tests", "no tests", _untested, _OF_TESTS),
-    Content("documentation", "", _documents),
-    Content("waits for", "waits for", lambda m: map(Row, m.waits_for), frozenset({PERSON})),
-    Content("flags", "flag", lambda m: map(Row, m.flags), frozenset({PERSON})),
+    Content("tests", "tests", _tests, _WORKED_ON),
+    Content("scenarios", "test", _scenarios, _TESTED),
+    Content("no tests", "no tests", lambda m: _text(m.tests.skip_reason or ""), _TESTED),
+    Content("documentation", "", _documents, _WORKED_ON),
+    Content("waits for", "waits for", lambda m: map(Row, m.waits_for), _DECIDES),
+    Content("flags", "flag", lambda m: map(Row, m.flags), _DECIDES),
 )
 
 
-def lines_of(
-    content: Content, part: AnyPlan | AnyMilestone, text: Form = str, file: Form = str
+def answer_of(asked: AnyCheckpoint, answers: Mapping[str, Sequence[str]]) -> str:
+    """Return a question's answer as the user read it, labels in place of keys; '' without one."""
+    labels = {option.key: option.label for option in asked.options}
+    return ", ".join(labels.get(choice, choice) for choice in answers.get(asked.id, ()))
+
+
+def rows_for(
+    reader: str, contents: Iterable[Content[Part_contra]], said_by: Part_contra
+) -> list[tuple[Content[Part_contra], Row]]:
+    """Return what a plan or milestone says of some contents to a reader, in the list's order."""
+    shown = [content for content in contents if reader in content.shown]
+    return [(content, row) for content in shown for row in content.rows(said_by)]
+
+
+def lines_for(
+    reader: str, contents: Iterable[Content[Part_contra]], said_by: Part_contra
 ) -> list[str]:
-    """Return one kind of what a plan or milestone says as lines of text."""
-    return [row.line(content.label, text, file) for row in content.rows(part)]
-
-
-def milestone_lines(milestone: AnyMilestone, reader: str) -> list[str]:
-    """Return what a milestone says to one of its readers, as lines of text."""
-    shown = [content for content in MILESTONE if reader in content.shown]
-    return [line for content in shown for line in lines_of(content, milestone)]
+    """Return what a plan or milestone says of some contents to a reader, as lines of text."""
+    return [row.line(content.label) for content, row in rows_for(reader, contents, said_by)]

@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.approvers import NOBODY, approvals
+from shared.contents import ALTERNATIVES, DECISIONS, INVARIANTS, RISKS, TRADEOFFS
 from shared.git.repository import find_repository
 from shared.plan_refs import FETCHED, KEPT
 from state.clock import moment
 from state.errors import Refused
 from state.files import parse_json, write_json
 from state.freeze import settled_digest
+from state.plan_table import Plan
 from state.recall_index import Entry, Memory
+from state.shape import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +42,13 @@ _BEST, _LOOKED_FOR = 3, 6
 _LOG = "--format=%H%x00%ct%x00%(trailers:key=Plan-Digest,valueonly,separator=%x2C)%x00%b%x01"
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40})")
 _DAY_S = 86_400
+_RECALLED = {
+    "decision": DECISIONS,
+    "rejected alternative": ALTERNATIVES,
+    "risk": RISKS,
+    "invariant": INVARIANTS,
+    "tradeoff": TRADEOFFS,
+}
 
 
 def open_memory(repository: Repository) -> Memory:
@@ -75,8 +85,10 @@ def _read(repository: Repository, memory: Memory, head: str, refs: str) -> None:
         for digest, (source, data) in wanted.items():
             if digest not in known:
                 commit, at = committed[digest]
-                plan = parse_json(data, source)
-                memory.add(digest, source, entries_of(plan, digest, source, commit, at))
+                plan, faults = read(parse_json(data, source), Plan)
+                # One of a form that is not known says nothing.
+                said = [] if faults else _entries_of(plan, digest, source, commit, at)
+                memory.add(digest, source, said)
         for given in approvals(repository, wanted, refs) if wanted else ():
             if memory.judged(given.digest) != given.key:
                 memory.approve(given.digest, given.word(), given.key)
@@ -135,47 +147,18 @@ def _committed(repository: Repository) -> dict[str, tuple[str, str]]:
     return found
 
 
-def entries_of(plan: Json, digest: str, source: str, commit: str, at: str) -> list[Entry]:
-    """Return what a plan said that may help a later one, in plain JSON of any schema version."""
+def _entries_of(plan: Plan, digest: str, source: str, commit: str, at: str) -> list[Entry]:
+    """Return what a plan said that may help a later one."""
 
-    def entry(kind: str, name: object, title: object, body: object = "") -> Entry:
-        return Entry(_text(title), _text(body), kind, _text(name), digest, source, commit, at)
+    def entry(kind: str, name: str, title: str, body: str) -> Entry:
+        return Entry(title.strip(), body.strip(), kind, name, digest, source, commit, at)
 
-    context, knowledge = _part(plan, "planning_context"), _part(plan, "invisible_knowledge")
-    about = _part(plan, "overview")
-    history = "\n".join(filter(None, [_text(about.get("problem")), _text(about.get("approach"))]))
-    found = [entry("history", "overview", about.get("title"), history)]
-    found += [
-        entry("decision", d.get("id"), d.get("decision"), d.get("reasoning_chain"))
-        for d in _rows(context, "decision_log")
-    ]
-    found += [
-        entry("rejected alternative", a.get("id"), a.get("alternative"), a.get("rejection_reason"))
-        for a in _rows(context, "rejected_alternatives")
-    ]
-    found += [
-        entry("risk", r.get("id"), r.get("risk"), r.get("mitigation"))
-        for r in _rows(context, "known_risks")
-    ]
-    found += [
-        entry("invariant", i.get("id"), i.get("text")) for i in _rows(knowledge, "invariants")
-    ]
-    found += [entry("tradeoff", t.get("id"), t.get("text")) for t in _rows(knowledge, "tradeoffs")]
+    about = plan.overview
+    history = "\n".join(filter(None, [about.problem.strip(), about.approach.strip()]))
+    rows = [(kind, row) for kind, content in _RECALLED.items() for row in content.rows(plan)]
+    found = [entry("history", "overview", about.title, history)]
+    found += [entry(kind, row.id, row.text, row.why) for kind, row in rows if row.id]
     return [one for one in found if one.title]
-
-
-def _part(value: Json, name: str) -> Json:
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _rows(value: Json, name: str) -> list[Json]:
-    found = value.get(name)
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
-
-
-def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 # what is recalled

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.builders import counted
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING, blocking_severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from state import plan_table, results
 
@@ -16,7 +16,27 @@ if TYPE_CHECKING:
     Unasked = plan_table.Unasked | results.Unasked
     OpenItem = plan_table.OpenItem | results.OpenItem
 
+# Who decided that a phase passes.
+DECIDED_BY = {
+    "script": "by program: nothing blocked",
+    "reviewer": "by its reviewers",
+    "host": "by the assistant",
+    "person": "by a person",
+}
 NOBODY = "nobody: a program alone has checked this plan"
+
+
+class Passed(NamedTuple):
+    """What a phase has passed with."""
+
+    # Findings that block in its round and that nobody accepted: it passed against the figures.
+    against: Sequence[OpenItem]
+    # Findings that a person accepted.
+    accepted: Sequence[OpenItem]
+    # Findings that do not block.
+    open: Sequence[OpenItem]
+    # What the reviewers tell the person (RV-8).
+    notes: Sequence[str]
 
 
 def answers_of(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -41,8 +61,20 @@ def reviewers_of(outcomes: Iterable[Outcome]) -> str:
     return " and ".join(said) or NOBODY
 
 
-def note_lines(outcome: Outcome) -> list[str]:
-    """Return what the reviewers of a phase tell the person, a line for each note (RV-8)."""
+def passed_with(outcomes: Iterable[Outcome]) -> dict[str, Passed]:
+    """Return by phase what each of these reviews has passed with."""
+    found: dict[str, Passed] = {}
+    for one in outcomes:
+        blocking = blocking_severities(one.iteration)
+        waived = [item for item in one.open if item.accepted]
+        rest = [item for item in one.open if not item.accepted]
+        against = [item for item in rest if item.severity in blocking]
+        left = [item for item in rest if item.severity not in blocking]
+        found[one.phase] = Passed(against, waived, left, _notes(one))
+    return found
+
+
+def _notes(outcome: Outcome) -> list[str]:
     lines = []
     for answer in outcome.answers:
         if answer.note:
@@ -79,9 +111,3 @@ def _unasked(outcomes: Iterable[Outcome]) -> list[Unasked]:
         for row in rows:
             found.setdefault(row.check, []).append(row)
     return [row for rows in found.values() for row in rows]
-
-
-def against_figures(outcome: Outcome) -> list[OpenItem]:
-    """Return the findings of a passed review that block in its round and nobody accepted."""
-    blocking = blocking_severities(outcome.iteration)
-    return [i for i in outcome.open if i.severity in blocking and not i.accepted]

@@ -17,6 +17,11 @@ _CHOSEN = {
     "candidate": "found in the project",
     "assistant": "the assistant's own",
 }
+# Whether a command runs the changed code, as breaking it shows.
+EXERCISED = {
+    True: "with the changed code broken this fails, so some of it is run",
+    False: "with the changed code broken this still passes, so none of it is run",
+}
 # What evidence calls the program's own run of a verify command, with its number.
 VERIFY = "verify"
 _UNNOTICED = "passes with the changed code broken too"

@@ -17,9 +17,9 @@ from state.kinds import (
     Path,
     counted,
     find,
-    id_of,
     value_at,
     walk,
+    with_added,
     with_value,
 )
 from state.milestones import DOC_LISTS
@@ -194,9 +194,7 @@ class Batch:
             if entity is None:  # refused already; edits that refer to it are not refused as well
                 entity = _blank(kind, new_id)
             if place is not None:
-                held = value_at(self.plan, place)
-                value = (*held, entity) if isinstance(held, tuple) else entity
-                self.plan = with_value(self.plan, place, value)
+                self.plan = with_added(self.plan, place, entity)
         return result
 
     def _place(self, at: str, kind: str, fields: Json) -> Path | None:
@@ -245,7 +243,7 @@ class Batch:
         wanted: str = edit["id"]
         found = find(self.plan, self.names.get(wanted, wanted))
         if found is None:
-            known = ", ".join(id_of(f) for f in walk(self.plan))
+            known = ", ".join(f.id for f in walk(self.plan))
             if wanted not in self.lost:
                 self.refuse(f"{at}.id", f"there is no {wanted}", known, "not_found")
             return None
@@ -253,6 +251,7 @@ class Batch:
             return None
         version, current = edit.get("version"), found.entity.version
         if type(version) is not int or version != current:
+            # Shown as `plan show` prints it, to who writes the edit again.
             now = json.dumps(found.entity.model_dump(mode="json"), ensure_ascii=False)
             text = f"version {value_text(version)} is not the current one; the entity is now: {now}"
             self.refuse(f"{at}.version", text, f"version {current}", "conflict")
@@ -273,22 +272,22 @@ class Batch:
         entity = self._checked(at, found.kind, {**vars(found.entity), **fields, "version": version})
         changed = entity or found.entity.model_copy(update={"version": version})
         self.plan = with_value(self.plan, found.path, changed)
-        return Applied("set", id_of(found), version)
+        return Applied("set", found.id, version)
 
     def _remove(self, at: str, edit: Json, _: str) -> Applied | None:
         found = self._current(at, edit)
         if found is None:
             return None
         if not KINDS[found.kind].is_added:
-            how = "run `planner plan capture`" if found.kind == "change" else f"set {id_of(found)}"
-            self.refuse(f"{at}.id", f"{id_of(found)} cannot be removed", how)
+            how = "run `planner plan capture`" if found.kind == "change" else f"set {found.id}"
+            self.refuse(f"{at}.id", f"{found.id} cannot be removed", how)
         elif isinstance(number := found.path[-1], int):
             entities = value_at(self.plan, found.path[:-1])
             rest = (*entities[:number], *entities[number + 1 :])
             self.plan = with_value(self.plan, found.path[:-1], rest)
         else:
             self.plan = with_value(self.plan, found.path, None)
-        return Applied("remove", id_of(found), found.entity.version)
+        return Applied("remove", found.id, found.entity.version)
 
 
 def _blank(kind: str, new_id: str) -> Model:

@@ -124,10 +124,11 @@ class Database(ExecutionRows, QueueRows):
         )  # fmt: skip
         self._execute("INSERT INTO outcomes VALUES (NULL,?,?,?,?,?,?,?,?,?,?)", values)
 
-    def outcomes(self, run: Run, phase: str) -> list[dict[str, Any]]:
-        """Return the decisions whether a phase of the run's revision passed, oldest first."""
-        sql = "SELECT * FROM outcomes WHERE run_id=? AND revision=? AND phase=? ORDER BY seq"
-        rows = self._rows(sql, (run.run_id, run.revision, phase))
+    def outcomes(self, run: Run, *phases: str) -> list[dict[str, Any]]:
+        """Return the decisions whether phases of the run's revision passed, each oldest first."""
+        sql = "SELECT * FROM outcomes WHERE run_id=? AND revision=? ORDER BY seq"
+        rows = [r for r in self._rows(sql, (run.run_id, run.revision)) if r["phase"] in phases]
+        rows.sort(key=lambda row: phases.index(row["phase"]))
         return [{**dict(row), "items": self._json(row["items"])} for row in rows]
 
     def passed_reviews(self, run: Run) -> dict[str, list[dict[str, Any]]]:
@@ -185,10 +186,12 @@ class Database(ExecutionRows, QueueRows):
         values = (run.run_id, phase, check, scope, reason, now())
         self._execute("INSERT OR REPLACE INTO accepted VALUES (?,?,?,?,?,?)", values)
 
-    def accepted(self, run: Run, phase: str) -> dict[tuple[str, str], str]:
-        """Return a person's reasons for accepting findings of a phase, keyed by (check, scope)."""
-        sql = "SELECT check_id, scope, reason FROM accepted WHERE run_id=? AND phase=?"
-        return {(row[0], row[1]): row[2] for row in self._rows(sql, (run.run_id, phase))}
+    def accepted(self, run: Run, *phases: str) -> dict[tuple[str, str, str], str]:
+        """Return a person's reasons for accepting findings of phases by (phase, check, scope)."""
+        sql = "SELECT phase, check_id, scope, reason FROM accepted WHERE run_id=?"
+        rows = [row for row in self._rows(sql, (run.run_id,)) if row[0] in phases]
+        rows.sort(key=lambda row: phases.index(row[0]))
+        return {(row[0], row[1], row[2]): row[3] for row in rows}
 
     def deviate(self, run: Run, file: str, milestone: str, reason: str) -> None:
         """Record that a file differs from the plan, and why, as not yet accepted by a person."""

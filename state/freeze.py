@@ -28,7 +28,7 @@ def canonical(data: Mapping[str, Any]) -> bytes:
 
 def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
     """Freeze a plan: return its canonical JSON bytes (RFC 8785) and their SHA-256 digest."""
-    data = plan.model_dump(mode="json")
+    data = plan.model_dump(mode="json")  # what is frozen is canonical JSON
     data.pop("digest")
     data["frozen_at"] = frozen_at
     data["seals"] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from state import models, reasons
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
-from state.milestones import DOC_LISTS
+from state.milestones import DOC_LISTS, changes_of, docs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,11 +90,15 @@ KINDS = {
     ),
 }
 
+# Where a plan has its entities outside of milestones.
+_LISTS = [kind.place for kind in KINDS.values() if kind.prefix and not kind.in_milestone]
+
 
 class Found(NamedTuple):
     """An entity of a plan, and where it stands in the plan."""
 
     kind: str
+    id: str  # the kind's name for entities that have none, such as the overview
     entity: Any  # a model, or as printed steps read it
     # The fields and numbers that lead to it.
     path: Path
@@ -102,7 +106,7 @@ class Found(NamedTuple):
 
 def find(plan: AnyPlan, entity_id: str) -> Found | None:
     """Return the plan's entity with the given id; None if there is none."""
-    return next((f for f in walk(plan) if id_of(f) == entity_id), None)
+    return next((f for f in _walk(plan) if f.id == entity_id), None)
 
 
 def entities(plan: AnyPlan, kind: str, milestone: str | None = None) -> list[Any]:
@@ -114,35 +118,17 @@ def entities(plan: AnyPlan, kind: str, milestone: str | None = None) -> list[Any
         raise Refused("not_found", "KIND", f"{kind!r} is not a kind of entity", ", ".join(KINDS))
     ids = [m.id for m in plan.milestones]
     left_out = {("milestones", n) for n, name in enumerate(ids) if milestone not in (None, name)}
-    return [f.entity for f in walk(plan) if f.kind == kind and f.path[:2] not in left_out]
+    return [f.entity for f in _walk(plan) if f.kind == kind and f.path[:2] not in left_out]
 
 
 def counted(plan: AnyPlan) -> dict[str, int]:
     """Return the plan's id counters, none below an id in use, so that new ids are unique."""
     counters = dict(plan.counters)
-    for found in walk(plan):
-        prefix, dash, number = id_of(found).rpartition("-")
+    for found in _walk(plan):
+        prefix, dash, number = found.id.rpartition("-")
         if dash:
             counters[prefix] = max(counters.get(prefix, 0), int(number))
     return counters
-
-
-def title_of(entity: Any) -> str:  # noqa: ANN401 – any entity
-    """Return the text that describes a plan entity in a printed list: its title, after its file."""
-    names = (
-        "title",
-        "name",
-        "decision",
-        "alternative",
-        "description",
-        "risk",
-        "text",
-        "behavior",
-        "question",
-    )
-    found = next((text for n in names if (text := getattr(entity, n, ""))), "")
-    file = getattr(entity, "file", "")
-    return f"{file}: {found}" if file else found
 
 
 def schema(kind: str | None) -> Json:
@@ -173,13 +159,21 @@ def _reached(schema: Json, definitions: Json) -> Json:
     return {**found, **_reached(found, definitions)} if found else {}
 
 
-def id_of(found: Found) -> str:
-    """Return a plan entity's id, or the kind's name for entities without id such as overview."""
-    return str(getattr(found.entity, "id", found.kind))
+def walk(plan: AnyPlan) -> list[Found]:
+    """Return every entity of a plan with its place, ordered by kind."""
+    return list(_walk(plan))
 
 
-def walk(plan: AnyPlan) -> Iterator[Found]:
-    """Yield every entity of a plan with its place, ordered by kind."""
+def ids(plan: AnyPlan) -> list[str]:
+    """Return the id of every entity of a plan that has one, each as often as it stands there."""
+    found = [e.id for place in _LISTS for e in value_at(plan, place) if not isinstance(e, str)]
+    for milestone in plan.milestones:
+        within = (*milestone.code_intents, *changes_of(milestone), *docs_of(milestone))
+        found += [entity.id for entity in within]
+    return found
+
+
+def _walk(plan: AnyPlan) -> Iterator[Found]:
     every: tuple[AnyMilestone, ...] = plan.milestones
     milestones = [(("milestones", n), m) for n, m in enumerate(every)]
     for name, kind in KINDS.items():
@@ -190,28 +184,30 @@ def walk(plan: AnyPlan) -> Iterator[Found]:
             docs = name == "doc"
             yield from _docs(at, milestone) if docs else _members(name, kind, at, milestone)
     for at, milestone in milestones:
-        for n, change in enumerate(milestone.documentation.changes):
-            yield Found("change", change, (*at, "documentation", "changes", n))
+        changes: tuple[Any, ...] = milestone.documentation.changes
+        for n, change in enumerate(changes):
+            yield Found("change", change.id, change, (*at, "documentation", "changes", n))
 
 
 def _members(name: str, kind: Kind, at: Path, owner: Any) -> Iterator[Found]:  # noqa: ANN401 – a plan or milestone
     value, at = value_at(owner, kind.place), (*at, *kind.place)
     if not kind.prefix:
-        yield Found(name, value, at)
+        yield Found(name, name, value, at)
         return
     for n, entity in enumerate(value):
         if not isinstance(entity, str):
-            yield Found(name, entity, (*at, n))
+            yield Found(name, entity.id, entity, (*at, n))
 
 
 def _docs(at: Path, milestone: AnyMilestone) -> Iterator[Found]:
     promised, at = milestone.documentation, (*at, "documentation")
     if promised.module_comment is not None and not isinstance(promised.module_comment, str):
-        yield Found("doc", promised.module_comment, (*at, "module_comment"))
+        comment = promised.module_comment
+        yield Found("doc", comment.id, comment, (*at, "module_comment"))
     for key in DOC_LISTS.values():
         for n, entity in enumerate(getattr(promised, key)):
             if not isinstance(entity, str):
-                yield Found("doc", entity, (*at, key, n))
+                yield Found("doc", entity.id, entity, (*at, key, n))
 
 
 def value_at(part: Any, path: Path) -> Any:  # noqa: ANN401 – any part of a plan
@@ -219,6 +215,12 @@ def value_at(part: Any, path: Path) -> Any:  # noqa: ANN401 – any part of a pl
     for key in path:
         part = part[key] if isinstance(key, int) else getattr(part, key)
     return part
+
+
+def with_added(plan: Any, path: Path, entity: object) -> Any:  # noqa: ANN401 – a plan, as a model
+    """Return a plan with an entity more at a place in it: at the end of a list, or in a field."""
+    held = value_at(plan, path)
+    return with_value(plan, path, (*held, entity) if isinstance(held, tuple) else entity)
 
 
 def with_value(part: Any, path: Path, value: object) -> Any:  # noqa: ANN401 – any part of a plan

@@ -1,4 +1,4 @@
-"""Read a milestone of a plan: its file changes, promised documentation and touched files.
+"""Read a milestone of a plan: its file changes, promised documentation, touched files, titles.
 
 Each function takes a milestone as commands have it, a model, or as printed steps have read it
 without pydantic, so that both agree. Only the standard library.
@@ -22,6 +22,18 @@ DOC_LISTS = {
     "algorithm-block": "algorithm_blocks",
     "inline-comment": "inline_comments",
 }
+
+# What tells of an entity of a plan what it is, in the field that it has.
+_TITLES = (
+    "title", "name", "decision", "alternative", "description", "risk", "text", "behavior",
+    "question",
+)  # fmt: skip
+
+
+def title_of(entity: Any) -> str:  # noqa: ANN401 – any entity
+    """Return the text that describes a plan entity in a printed list: its title, after its file."""
+    title = next((text for n in _TITLES if (text := getattr(entity, n, ""))), "")
+    return ": ".join(filter(None, [getattr(entity, "file", ""), title]))
 
 
 if TYPE_CHECKING:
@@ -61,9 +73,9 @@ if TYPE_CHECKING:
 def kinds_of_docs(milestone: AnyMilestone) -> list[tuple[str, Any]]:
     """Return a milestone's promised documentation entries, each with its kind (`docstring` …)."""
     promised = milestone.documentation
-    kinds = {"module-comment": (promised.module_comment,)}
-    kinds |= {kind: getattr(promised, name) for kind, name in DOC_LISTS.items()}
-    return [(k, d) for k, docs in kinds.items() for d in docs if d and not isinstance(d, str)]
+    docs = [("module-comment", promised.module_comment)]
+    docs += [(kind, doc) for kind, name in DOC_LISTS.items() for doc in getattr(promised, name)]
+    return [(kind, doc) for kind, doc in docs if doc and not isinstance(doc, str)]
 
 
 def promise(kind: str, doc: AnyDoc) -> str:

@@ -1,21 +1,16 @@
 """The plan as printed steps read it: the fields of `state/models.py`, without pydantic (SD-9).
 
-Made from the models by a test: `bin/test --update-golden`. `state/shape.py` reads JSON by these
-annotations; a field without a default has to be there.
+Made from the models by `bin/test --update-golden`, and compared by a test. `state/shape.py` reads
+JSON by these annotations; a field without a default has to be there.
 """
 
 from __future__ import annotations
 
+from state.shape import Part
+
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any, Literal
-
-
-class Part:
-    """A part of a plan: what its class names, as attributes."""
-
-    def __init__(self, **fields: object) -> None:
-        vars(self).update(fields)
 
 
 class Base(Part):

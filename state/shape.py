@@ -8,17 +8,16 @@ from the annotations of classes that are made from the models.
 from __future__ import annotations
 
 from state.errors import Problem, kind_of_value
-from state.plan_table import Part
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeVar
 
-    P = TypeVar("P", bound=Part)
+    P = TypeVar("P", bound="Part")
 
 SCHEMA_VERSION: Literal[2] = 2
 
-PARTS: dict[str, type[Part]] = {part.__name__: part for part in Part.__subclasses__()}
+PARTS: dict[str, type[Part]] = {}  # of `state/plan_table.py`, by name
 _TYPES: dict[str, Any] = {
     "str": str, "int": (int, float), "bool": bool, "None": type(None),
     "dict": dict, "Any": object,
@@ -28,6 +27,17 @@ _NAMES = {"str": "a text", "int": "a number", "bool": "true or false", "None": "
           "dict": "an object", "Any": "any value", "tuple": "a list"}  # fmt: skip
 
 _known: dict[str, list[tuple[str, str]]] = {}
+
+
+class Part:
+    """A part of a plan: what its class names, as attributes."""
+
+    def __init__(self, **fields: object) -> None:
+        vars(self).update(fields)
+
+    def __init_subclass__(cls) -> None:
+        """Make the part known by its name, as annotations have it."""
+        PARTS[cls.__name__] = cls
 
 
 def read(data: object, part: type[P]) -> tuple[P, list[Problem]]:

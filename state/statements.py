@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from state.models import Remark
-
 if TYPE_CHECKING:
-    from state.models import Plan, TaskItem
+    from state.milestones import AnyPlan
 
 DONE, DECLINED = "done: ", "declined: "
+UNCITED = "no milestone cites it"
 
 
-def cited_by(plan: Plan, name: str) -> list[str]:
+def cited_by(plan: AnyPlan, name: str) -> list[str]:
     """Return the ids of the milestones that cite an entry of the task or a remark."""
     return [m.id for m in plan.milestones if name in m.requirements]
 
 
-def outcome_of(plan: Plan, statement: TaskItem | Remark) -> str:
-    """Return what has become of an entry of the task or a remark; '' as long as nothing has.
+def outcome_of(plan: AnyPlan, name: str, stated: str) -> str:
+    """Return what has become of an entry of the task or a remark: UNCITED as long as nothing has.
 
-    That is `done: M-001`, by the milestones that cite it; of a remark also `declined: why`, or
-    `FILE:LINE` where it holds already.
+    That is `done: M-001`, by the milestones that cite it, unless its author has `stated` something
+    of it: `declined: why`, or `FILE:LINE` where it holds already.
     """
-    if isinstance(statement, Remark) and statement.outcome:
-        return statement.outcome
-    cited = cited_by(plan, statement.id)
-    return f"{DONE}{', '.join(cited)}" if cited else ""
+    cited = cited_by(plan, name)
+    return stated or (f"{DONE}{', '.join(cited)}" if cited else UNCITED)

@@ -53,6 +53,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the modules that are made from others, before a test loads them as they were."""
+    if config.getoption("--update-golden") and not hasattr(config, "workerinput"):
+        from tests.generated_clients import KNOWN, clients_text
+        from tests.generated_table import TABLE, render_table
+
+        TABLE.write_text(render_table(), encoding="utf-8")
+        KNOWN.write_text(clients_text(), encoding="utf-8")
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector what stays to the end: thousands of tests that it would walk."""
     gc.freeze()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import pkgutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shared.clients
 from shared.clients import client_of
+from shared.resources import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+KNOWN = Path(ROOT, "shared", "clients", "known.py")
 _HEAD = '''\
-"""What concerns every client at once, made from their files by a test: `bin/test --update-golden`.
+"""What concerns every client at once, made from their files by `bin/test --update-golden`.
 
 A hook and most commands need it without any client's file. `Client` in `shared/clients/__init__.py`
 says what each name means.

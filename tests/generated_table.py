@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import types
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue
 
+from shared.resources import ROOT
 from state.models import Plan
 
 if TYPE_CHECKING:
@@ -15,25 +17,21 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+TABLE = Path(ROOT, "state", "plan_table.py")
 _HEAD = '''\
 """The plan as printed steps read it: the fields of `state/models.py`, without pydantic (SD-9).
 
-Made from the models by a test: `bin/test --update-golden`. `state/shape.py` reads JSON by these
-annotations; a field without a default has to be there.
+Made from the models by `bin/test --update-golden`, and compared by a test. `state/shape.py` reads
+JSON by these annotations; a field without a default has to be there.
 """
 
 from __future__ import annotations
 
+from state.shape import Part
+
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from typing import Any, Literal
-
-
-class Part:
-    """A part of a plan: what its class names, as attributes."""
-
-    def __init__(self, **fields: object) -> None:
-        vars(self).update(fields)
 '''
 _LEAVES = {str: "str", int: "int", float: "float", bool: "bool", types.NoneType: "None"}
 

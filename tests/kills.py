@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import itertools
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -22,6 +24,7 @@ from tests.journey import call
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from tests.conftest import Repository
 
@@ -31,6 +34,8 @@ OPERATIONS = (
     (subprocess, "run"),
 )  # fmt: skip
 ENDED = 0
+
+T = TypeVar("T")
 
 
 class Kept:
@@ -62,6 +67,30 @@ def killed_at(number: int, folder: Path, *words: str, codes: Sequence[int] = (EN
         return True
     assert os.waitstatus_to_exitcode(status) in codes, f"moment {number}: {words}"
     return False
+
+
+def killed_after(number: int, module: ModuleType, name: str, run: Callable[[], object]) -> bool:
+    """Do something in a process that is killed after its `number`-th call of a module's function.
+
+    False if it came to its end.
+    """
+
+    def killing() -> int:
+        real, calls = getattr(module, name), itertools.count(1)
+
+        def call_it(*args: Any, **values: Any) -> Any:  # noqa: ANN401 – what the function takes
+            found = real(*args, **values)
+            if next(calls) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return found
+
+        pytest.MonkeyPatch().setattr(module, name, call_it)
+        run()
+        return ENDED
+
+    status = _status_of(killing)
+    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == ENDED
+    return os.WIFSIGNALED(status)
 
 
 def moments_of(folder: Path, *words: str, codes: Sequence[int] = (ENDED,)) -> range:
@@ -104,8 +133,36 @@ def first_moment(
     return moment
 
 
+def all_at_once(deeds: Sequence[Callable[[], T]]) -> list[T]:
+    """Do several things at once, each in a process of its own; return what each returns."""
+
+    def begun(deed: Callable[[], T]) -> tuple[int, int]:
+        reading, writing = os.pipe()
+
+        def run() -> int:
+            with open(writing, "wb") as file:
+                pickle.dump(deed(), file)
+            return ENDED
+
+        child = _forked(run)
+        os.close(writing)
+        return child, reading
+
+    found: list[T] = []
+    for child, reading in [begun(deed) for deed in deeds]:
+        with open(reading, "rb") as file:
+            told = file.read()
+        assert os.waitpid(child, 0)[1] == ENDED
+        found.append(pickle.loads(told))  # noqa: S301 – our own process's
+    return found
+
+
 def _status_of(run: Callable[[], int]) -> int:
     """Run a function in a child, which ends with the code that it returns; return the status."""
+    return os.waitpid(_forked(run), 0)[1]
+
+
+def _forked(run: Callable[[], int]) -> int:
     child = os.fork()
     if child == 0:
         try:
@@ -114,7 +171,7 @@ def _status_of(run: Callable[[], int]) -> int:
             traceback.print_exc()
             code = 99
         os._exit(code)
-    return os.waitpid(child, 0)[1]
+    return child
 
 
 @contextlib.contextmanager

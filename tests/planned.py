@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from cli.ci.inert import inert
+from cli.validate import CI_FORMS, verdicts_in
+from orchestrator.ci.validate_range import Wanted, judge_commits
 from tests.journey import FILES, Answer, Journey, call
 from tests.prepared import kept
 
@@ -20,6 +23,7 @@ ONE = f"def f(x):\n    return x + 1\n\n\n{LONG}"
 TALL: dict[str, str | bytes] = {**FILES, "src/a.py": ONE}
 TWO = f"def f(x):\n    return x + 2\n\n\n{LONG}"
 KEPT = "refs/planner/"
+FORMS = ("xml", "json", *CI_FORMS)
 
 
 class Planned:
@@ -45,6 +49,11 @@ class Planned:
 
     def validate(self, *words: str) -> Answer:
         return call(self.repository.path, "validate", *words)
+
+    def each_form(self, between: str, require: str | None = None) -> dict[str, str]:
+        """Return what each format says of one judgement."""
+        judged = judge_commits(Wanted(str(self.repository.path), between, require=require))
+        return {form: inert(verdicts_in(form, judged, require), form) for form in FORMS}
 
     def rows(self, between: str, *words: str) -> list[dict[str, Any]]:
         answer = self.validate("--range", between, "--format", "json", *words)

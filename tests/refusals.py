@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from benchmarks.imports import read_modules
+from benchmarks.imports import own_modules
 from shared.resources import ROOT
 from state.errors import Refused
 from tests.forms import LONG
@@ -61,7 +61,7 @@ def places() -> tuple[Place, ...]:
 @functools.cache
 def calls() -> tuple[tuple[Place, ast.Call], ...]:
     """Return every place of the product that refuses, with the call."""
-    modules = (module for module in read_modules().values() if module.path != _DEFINITION)
+    modules = (module for module in own_modules().values() if module.path != _DEFINITION)
     return tuple(found for module in modules for found in _calls(module.path, module.tree, ""))
 
 

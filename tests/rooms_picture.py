@@ -16,7 +16,7 @@ from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.imports import circles, module_graph, read_modules, top_folder_graph
+from benchmarks.imports import circles, module_graph, own_modules, top_folder_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,7 +98,7 @@ class House:
 @functools.cache
 def folders_of_ours() -> tuple[Mapping[str, Module], Graph]:
     """Return the modules that lie in folders, and their imports."""
-    modules = {name: module for name, module in read_modules().items() if module.folder != "."}
+    modules = {name: module for name, module in own_modules().items() if module.folder != "."}
     return modules, module_graph(modules)
 
 

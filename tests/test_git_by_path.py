@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.imports import read_modules
+from benchmarks.imports import own_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,21 +88,21 @@ def opens_by_path(node: ast.AST) -> bool:
     return without.isdisjoint(words) and (not needed or not needed.isdisjoint(words))
 
 
-def named(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
-    """Yield each function of a module, and each constant, by its name."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            yield node.name, node
-    for node in tree.body:
-        if isinstance(node, ast.Assign):
-            yield ast.unparse(node.targets[0]), node
+def opening(node: ast.AST, around: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the functions, or the constant, in which such a command of git stands."""
+    if opens_by_path(node):
+        yield from around
+    if isinstance(node, ast.FunctionDef):
+        around = (*around, node.name)
+    elif isinstance(node, ast.Assign) and not around:
+        around = (ast.unparse(node.targets[0]),)
+    for child in ast.iter_child_nodes(node):
+        yield from opening(child, around)
 
 
 def found() -> Iterator[str]:
-    for module in read_modules().values():
-        for name, top in named(module.tree):
-            if any(map(opens_by_path, ast.walk(top))):
-                yield f"{module.path}:{name}"
+    for module in own_modules().values():
+        yield from (f"{module.path}:{name}" for name in opening(module.tree))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.imports import circles, module_graph, origin_of, read_modules
+from benchmarks.imports import circles, module_graph, origin_of, own_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def modules() -> dict[str, Module]:
     """Return the program's modules by their places; not read before a test needs them."""
     return {
         module.path.removesuffix(".py").removesuffix("/__init__"): module
-        for module in read_modules().values()
+        for module in own_modules().values()
     }
 
 

@@ -156,11 +156,13 @@ def _signature(found: Approval, repository: Repository, asked: Asked) -> tuple[s
 
 def _known(repository: Repository, revision: str) -> str:
     """Return the id of a commit; Refused if this clone does not have it."""
-    done = repository.git.attempt("rev-parse", "--verify", "-q", f"{revision}^{{commit}}")
-    if done.returncode:
+    words = ("rev-parse", "--verify", "-q", f"{revision}^{{commit}}")
+    try:
+        return repository.git.lasting(*words, of=[revision]).decode().strip()
+    except Refused:
         text = "this clone does not have this commit, which says who may sign"
-        raise Refused("not_found", revision, text, "fetch it, or name a branch by --target")
-    return done.stdout.decode().strip()
+        way = "fetch it, or name a branch by --target"
+        raise Refused("not_found", revision, text, way) from None
 
 
 def _demand(file: str, channel: str, repository: Repository, at: str) -> list[Problem]:

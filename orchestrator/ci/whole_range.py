@@ -27,9 +27,12 @@ class WholeRange:
         self._held: dict[str, set[Entry | None]] = {}
         # What is a finding already, by a commit of its own.
         self._named: set[str] = set()
+        # What the commits were made on.
+        self._parents: set[str] = set()
 
     def add(self, made: Made, verdict: Verdict | None) -> None:
         """Take in one commit with its verdict; None is a merge that adds nothing of its own."""
+        self._parents.update(made.stored.parents)
         enough = ENOUGH[self.require or "same"]
         if verdict is None or (verdict.word in enough and not verdict.problems):
             for path, end in made.changed.items():
@@ -62,6 +65,8 @@ class WholeRange:
     def _before(self, start: str, end: str) -> tuple[str, str]:
         """Return the tree that the range started from, or why that cannot be known."""
         judge = self.judge
+        if start in self._parents:
+            return tree_of(judge.reader, start), ""
         done = judge.repository.git.attempt("merge-base", "--all", start, end)
         bases = done.stdout.decode().split()
         if bases == [start]:

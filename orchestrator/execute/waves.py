@@ -237,6 +237,7 @@ def _as_checkpoints(plan: Plan, value: object, at: str) -> list[dict[str, Any]]:
     edits = [{"op": "add", "kind": "checkpoint", "fields": row} for row in rows]
     changed, applied = apply_edits(plan, edits, None)
     new = {one.id for one in applied}
+    # The database keeps them as JSON until a person has answered.
     return [c.model_dump(exclude={"id", "version"}) for c in changed.checkpoints if c.id in new]
 
 

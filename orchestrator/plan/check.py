@@ -96,7 +96,7 @@ def items_by_script(
     found = run_checks(phase, _of_plan(subject, plan), only=only, without=without)
     if not known:
         return found
-    return [i._replace(accepted=known.get((i.check, i.scope))) for i in found]
+    return [i._replace(accepted=known.get((phase, i.check, i.scope))) for i in found]
 
 
 class Found(NamedTuple):

@@ -171,7 +171,7 @@ def _store_answer(state: State, plan: Plan, checkpoint: Checkpoint, choices: lis
 
 
 def _tell(state: State, plan: Plan, checkpoint: Checkpoint, **chosen: list[str]) -> None:
-    payload = {
+    payload = {  # the log of events holds JSON
         "plan_id": plan.plan_id, "decision_id": checkpoint.id, "question": checkpoint.question,
         "options": [option.model_dump() for option in checkpoint.options], **chosen,
     }  # fmt: skip

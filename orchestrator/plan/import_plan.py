@@ -12,9 +12,14 @@ from state.errors import Refused
 from state.written_json import checked
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
 
     from shared.run import State
+    from state.models import Milestone
+
+_IMPORTED = (
+    "overview", "planning_context", "invisible_knowledge", "milestones", "diagrams", "checkpoints",
+)  # fmt: skip
 
 
 def import_plan(state: State, path: str) -> list[str]:
@@ -26,41 +31,32 @@ def import_plan(state: State, path: str) -> list[str]:
         if plan.milestones or plan.planning_context.decision_log:
             allowed = "import into a run whose plan is empty"
             raise Refused("conflict", path, "the plan of this run already has content", allowed)
-        kept = {k: data[k] for k in _IMPORTED if k in data}
-        notes = [*_without_changes(kept), *drop_dependencies(kept.get("milestones"))]
-        imported = finish(parsed({**vars(plan), **kept}))
+        given = parsed({**vars(plan), **{k: data[k] for k in _IMPORTED if k in data}})
+        changed = [m.id for m in given.milestones if m.code_changes]
+        notes = [f"{name}: its changes; a capture makes new ones" for name in changed]
+        milestones, warnings = drop_dependencies([_without_changes(m) for m in given.milestones])
+        imported = finish(given.model_copy(update={"milestones": tuple(milestones)}))
         store.save_plan(state.plan_path, imported)
-    return notes
+    return notes + warnings
 
 
-def _without_changes(data: dict[str, Any]) -> list[str]:
-    """Remove captured changes from the plan; return a note on each milestone that had some."""
-    notes = []
-    for milestone in _objects(data.get("milestones")):
-        if milestone.pop("code_changes", None):
-            notes.append(f"{milestone.get('id')}: its changes; a capture makes new ones")
-        if isinstance(milestone.get("documentation"), dict):
-            milestone["documentation"].pop("changes", None)
-    return notes
+def _without_changes(milestone: Milestone) -> Milestone:
+    documentation = milestone.documentation.model_copy(update={"changes": ()})
+    return milestone.model_copy(update={"code_changes": (), "documentation": documentation})
 
 
-def drop_dependencies(listed: object) -> list[str]:
-    """Remove dependencies that no order of the milestones can keep; warn of each (PC-3).
+def drop_dependencies(milestones: Sequence[Milestone]) -> tuple[list[Milestone], list[str]]:
+    """Return milestones without the dependencies that no order can keep; warn of each (PC-3).
 
     That is one on a milestone that is missing, on itself, or that closes a cycle. A plan that is
     being made is refused instead, by `state/validator.py`.
     """
-    # What is no list of objects with ids is left to the schema.
-    milestones = {str(m.get("id")): m for m in _objects(listed)}
-    kept: dict[str, list[Any]] = {name: [] for name in milestones}
+    kept: dict[str, list[str]] = {milestone.id: [] for milestone in milestones}
     warnings = []
-    for name, milestone in milestones.items():
-        wanted = milestone.get("depends_on")
-        if not isinstance(wanted, list):
-            continue
-        for other in map(str, wanted):
+    for name, wanted in ((m.id, m.depends_on) for m in milestones):
+        for other in wanted:
             way = _way(kept, other, name)
-            if other == name or other not in milestones:
+            if other == name or other not in kept:
                 why = "which is itself" if other == name else "which the plan does not have"
                 warnings.append(f"{name}: its dependency on {other}, {why}")
             elif way:
@@ -68,8 +64,7 @@ def drop_dependencies(listed: object) -> list[str]:
                 warnings.append(f"{name}: its dependency on {other}, which closes {cycle}")
             else:
                 kept[name].append(other)
-        milestone["depends_on"] = kept[name]
-    return warnings
+    return [m.model_copy(update={"depends_on": tuple(kept[m.id])}) for m in milestones], warnings
 
 
 def _way(depends_on: dict[str, list[str]], start: str, end: str) -> list[str]:
@@ -83,12 +78,3 @@ def _way(depends_on: dict[str, list[str]], start: str, end: str) -> list[str]:
                 seen.add(other)
                 ways.append([*way, other])
     return []
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [m for m in value if isinstance(m, dict)] if isinstance(value, list) else []
-
-
-_IMPORTED = (
-    "overview", "planning_context", "invisible_knowledge", "milestones", "diagrams", "checkpoints",
-)  # fmt: skip

@@ -9,32 +9,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.criteria import judged_criteria
+from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
 from shared import resources
 from shared.builders import visible
-from shared.contents import (
-    ACCEPTED,
-    ALTERNATIVES,
-    DECISIONS,
-    MILESTONE,
-    PERSON,
-    RISKS,
-    STATED,
-    lines_of,
+from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, answer_of
+from shared.reviewed import (
+    DECIDED_BY,
+    beyond_limit,
+    left_out,
+    passed_with,
+    reviewers_of,
 )
-from shared.reviewed import against_figures, beyond_limit, left_out, note_lines, reviewers_of
-from shared.steps.slices import chosen, knowledge_lines
-from shared.verified import facts_of
+from shared.verified import EXERCISED, facts_of
 from state.changes import apart
 from state.files import write_atomic
 from state.milestones import changes_of
-from state.statements import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from orchestrator.submit.outcomes import Rows
+    from shared.contents import Row
     from shared.run import State
-    from state.models import Change, Milestone, Plan, Remark, TaskItem
+    from state.models import Change, Milestone, Plan
 
 
 # What a viewer of Markdown would not show literally: a tag, a comment, an entity, an image.
@@ -44,24 +41,26 @@ _LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 # Characters of a patch; who approves sees the rest with `plan diff`.
 MOST_SHOWN = 200_000
 
-_DECIDED = {
-    "script": "decided by program",
-    "reviewer": "decided by its reviewers",
-    "host": "decided by the assistant",
-    "person": "decided by a person",
-}
-
 
 def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
-    lines = [*_head(plan), *_task(plan), *_remarks(plan), *_questions(plan, answers)]
-    for section in (decisions, _risks, _knowledge, _milestones, verified, reviews):
-        lines += section(plan)
+    parts = rows_of_plan(plan)
+    lines = [
+        *_head(plan, parts[FIRST]),
+        *_part(GOAL, parts),
+        *_questions(plan, answers),
+        *_part(DECIDED, parts),
+        *_part(LIMITS, parts),
+        *_drawn(parts[DRAWN]),
+        *_milestones(plan),
+        *verified(plan),
+        *reviews(plan),
+    ]
     lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
     return visible("\n".join(lines)) + "\n"
 
 
-def _head(plan: Plan) -> Iterator[str]:
+def _head(plan: Plan, about: Rows) -> Iterator[str]:
     state = f"frozen {plan.frozen_at}" if plan.frozen_at else "draft"
     yield f"# {one_line(plan.overview.title) or 'Plan'}"
     yield ""
@@ -73,74 +72,53 @@ def _head(plan: Plan) -> Iterator[str]:
     if plan.base:
         extra = " with uncommitted work on top" if plan.base.snapshot else ""
         yield f"Base: `{plan.base.commit}` on {code(plan.base.branch)}{extra}."
-    for title, text in (
-        ("Problem", plan.overview.problem),
-        ("Approach", plan.overview.approach),
-        ("Notes on this revision", "\n".join(plan.remarks)),
-    ):
-        if text:
-            yield from ("", f"## {title}", "", *(f"> {live(line)}" for line in text.split("\n")))
+    for content, rows in about.items():
+        yield from ("", f"## {content.title}", "")
+        yield from (f"> {live(line)}" for row in rows for line in row.text.split("\n"))
 
 
-def _task(plan: Plan) -> Iterator[str]:
-    if plan.task_spec:
-        yield from ("", "## Task", "")
-        for task in plan.task_spec:
-            outcome = "" if task.out_of_scope else _outcome(plan, task)
-            yield f"- {task.id}: {one_line(task.text)}{outcome}"
+def _part(part: str, parts: Mapping[str, Rows]) -> Iterator[str]:
+    """Yield what a plan says in a part of it, under its heading."""
+    if rows := parts[part]:
+        yield from ("", f"## {part}", "", *_lines(rows))
 
 
-def _remarks(plan: Plan) -> Iterator[str]:
-    if plan.user_remarks:
-        yield from ("", "## Remarks", "")
-    for one in plan.user_remarks:
-        outcome = _outcome(plan, one)
-        yield f"- {one.id}, on revision {one.revision}: {one_line(one.text)}{outcome}"
+def _lines(rows: Rows) -> Iterator[str]:
+    for content, found in rows.items():
+        yield from (f"- {_escaped(row).line(content.label)}" for row in found)
 
 
-def _outcome(plan: Plan, statement: TaskItem | Remark) -> str:
-    return f" ({one_line(outcome_of(plan, statement)) or 'no milestone cites it'})"
+def _escaped(row: Row) -> Row:
+    return row._replace(
+        text=one_line(row.text),
+        files=tuple(map(code, row.files)),
+        place=one_line(row.place),
+        why=one_line(row.why),
+        outcome=one_line(row.outcome),
+    )
 
 
 def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:
     if plan.checkpoints:
         yield from ("", "## Questions", "")
     for asked in plan.checkpoints:
-        labels = {option.key: option.label for option in asked.options}
-        said = ", ".join(chosen(labels, answers.get(asked.id, ()))) or "not answered"
+        said = answer_of(asked, answers) or "not answered"
         yield f"- {asked.id}: {one_line(asked.question)} → {one_line(said)}"
 
 
 def decisions(plan: Plan) -> Iterator[str]:
-    """Yield the decisions with their reasons, and the alternatives that were not chosen."""
-    context = plan.planning_context
-    if context.decision_log or context.rejected_alternatives or plan.context.rejected_alternatives:
-        yield from ("", "## Decisions", "")
-        for content in (DECISIONS, ALTERNATIVES):
-            yield from (f"- {line}" for line in lines_of(content, plan, one_line))
-        yield from (f"- not chosen: {one_line(a)}" for a in plan.context.rejected_alternatives)
+    """Return the decisions with their reasons, and the alternatives that were not chosen."""
+    return _part(DECIDED, rows_of_plan(plan))
 
 
-def _risks(plan: Plan) -> Iterator[str]:
-    rows = [
-        *plan.context.constraints,
-        *(f"assumed: {text}" for text in plan.context.assumptions),
-        *(f"{c.id}: {c.type} {c.description}" for c in plan.planning_context.constraints),
-        *lines_of(RISKS, plan),
-        *lines_of(STATED, plan),
-    ]
+def _drawn(rows: Rows) -> Iterator[str]:
+    """Yield architecture and flow of data, drawn in characters and thus in fences."""
     if rows:
-        yield from ("", "## Constraints, assumptions, risks, invariants", "")
-        yield from (f"- {one_line(row)}" for row in rows)
-
-
-def _knowledge(plan: Plan) -> Iterator[str]:
-    lines = knowledge_lines(plan)
-    if lines:
-        yield from ("", "## Architecture and data flow")
-    for line in lines:
-        fence = _fence(line)
-        yield from ("", f"{fence}text", line, fence)
+        yield from ("", f"## {DRAWN}")
+    for content, found in rows.items():
+        for text in (row.line(content.label) for row in found):
+            fence = _fence(text)
+            yield from ("", f"{fence}text", text, fence)
 
 
 def _milestones(plan: Plan) -> Iterator[str]:
@@ -155,14 +133,7 @@ def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
     yield from ("", f"### {milestone.id} {one_line(milestone.name)}", "")
     if milestone.depends_on:
         yield f"After {', '.join(milestone.depends_on)}."
-    criteria, together = judged_criteria(plan, milestone)
-    for row, (_, evidence) in zip(ACCEPTED.rows(milestone), criteria, strict=True):
-        shown = row._replace(why=evidence and f"shown by {evidence}")
-        yield f"- {shown.line(ACCEPTED.label, one_line)}"
-    if together:
-        yield f"- all of it shown by {one_line(together)}"
-    for content in (one for one in MILESTONE if one is not ACCEPTED and PERSON in one.shown):
-        yield from (f"- {line}" for line in lines_of(content, milestone, one_line, code))
+    yield from _lines(rows_of_milestone(plan, milestone))
     for change in changes_of(milestone):
         yield from _change(change)
 
@@ -209,28 +180,29 @@ def verified(plan: Plan) -> Iterator[str]:
     for result in plan.verify:
         ran = f"{result.outcome} (base: {result.baseline}) · {facts_of(result)}"
         yield f"- {code(result.command)}: {ran}"
-    proof = {
-        True: "With the changed code broken this fails, so some of it is run.",
-        False: "With the changed code broken this still passes, so none of it is run.",
-    }
-    exercised = {proof[r.exercised] for r in plan.verify if r.exercised is not None}
-    yield from ("", *exercised) if exercised else ()
+    exercised = {EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
+    yield from ("", *(f"{text.capitalize()}." for text in sorted(exercised))) if exercised else ()
 
 
 def reviews(plan: Plan) -> Iterator[str]:
     """Yield how each phase passed its review, and what stayed open."""
     if plan.reviews:
         yield from ("", "## Reviews", "")
+    passed = passed_with(plan.reviews)
     for outcome in plan.reviews:
         reason = f": {one_line(outcome.reason)}" if outcome.reason else ""
-        by = f"{_DECIDED[outcome.by]}; read by {reviewers_of([outcome])} ({outcome.review} review)"
-        yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
-        over = {item.id for item in against_figures(outcome)}
-        for item in outcome.open:
-            kind = "accepted by a person" if item.accepted else "open"
-            kind = "passed against the figures" if item.id in over else kind
-            yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
-        yield from (f"  - note, {one_line(line)}" for line in note_lines(outcome))
+        by = f"decided {DECIDED_BY[outcome.by]}; read by {reviewers_of([outcome])}"
+        told = f"passed in round {outcome.iteration}, {by} ({outcome.review} review){reason}"
+        yield f"- {outcome.phase} {told}"
+        found = passed[outcome.phase]
+        for kind, items in (
+            ("passed against the figures", found.against),
+            ("accepted by a person", found.accepted),
+            ("open", found.open),
+        ):
+            for item in items:
+                yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
+        yield from (f"  - note, {one_line(line)}" for line in found.notes)
     if beyond := beyond_limit(plan.reviews):
         yield f"- {beyond}"
     yield from (f"- not asked, {line}" for line in left_out(plan.reviews))

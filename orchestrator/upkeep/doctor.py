@@ -20,7 +20,6 @@ from shared.git.journal import journal_state
 from shared.git.repository import check_repository, find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode import memory, sessions
-from shared.place.level import try_beside
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state import store
 from state.database import Database, Run
@@ -28,7 +27,7 @@ from state.errors import Refused
 from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from shared.git.command import Git
     from shared.place.level import Level
@@ -60,9 +59,11 @@ class Finding(NamedTuple):
         return f"{self.mark}\t{self.what}\t" + " → ".join(filter(None, self[1:]))
 
 
-def examine(folder: str, state_dir: str | None) -> list[Finding]:
-    """Return the findings on this machine, on the repository around `folder` and on its runs."""
-    level = try_beside(sessions.repository_root(folder))
+def examine(folder: str, state_dir: str | None, level: Callable[[], Level]) -> list[Finding]:
+    """Return the findings on this machine, on the repository around `folder` and on its runs.
+
+    `level` waits for the answer to what holds shell commands here.
+    """
     git = version()
     # An old git fails at what it is asked here, which would say nothing about the repository.
     repository = _repository(folder) if git >= OLDEST else []

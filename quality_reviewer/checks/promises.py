@@ -54,6 +54,7 @@ def _edit(milestone: Milestone, file: str) -> str:
     if file in milestone.files:
         fields["files"] = [name for name in milestone.files if name != file]
     if file in milestone.tests.files:
+        # Not a plan's part but an edit, which is JSON that its reader runs.
         tests = milestone.tests.model_dump(mode="json", exclude_defaults=True)
         fields["tests"] = {**tests, "files": [n for n in milestone.tests.files if n != file]}
     edit = {"op": "set", "id": milestone.id, "version": milestone.version, "fields": fields}

@@ -1,4 +1,4 @@
-"""What concerns every client at once, made from their files by a test: `bin/test --update-golden`.
+"""What concerns every client at once, made from their files by `bin/test --update-golden`.
 
 A hook and most commands need it without any client's file. `Client` in `shared/clients/__init__.py`
 says what each name means.

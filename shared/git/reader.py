@@ -39,6 +39,9 @@ class Head(NamedTuple):
     size: int = -1
 
 
+_NOWHERE = Head()
+
+
 class Reader:
     """Answers questions about objects and trees, each kind by one process of git."""
 
@@ -65,9 +68,12 @@ class Reader:
         for at in range(0, len(names), _AT_ONCE):
             part = names[at : at + _AT_ONCE]
             asked.say(os.fsencode("".join(f"{name}\n" for name in part)))
-            for name in part:
-                *known, size = asked.line().decode("utf-8", "replace").split(" ")
-                found[name] = Head(known[0], known[1], int(size)) if size.isdigit() else Head()
+            for name, line in zip(part, asked.lines(len(part)), strict=True):
+                *known, size = line.split(b" ")
+                if size.isdigit():
+                    found[name] = Head(known[0].decode(), known[1].decode(), int(size))
+                else:  # a word that says why there is none
+                    found[name] = _NOWHERE
         return found
 
     def content(self, name: str, most: int) -> bytes | None:
@@ -157,7 +163,14 @@ class _Asked:
 
     def line(self) -> bytes:
         """Return the next line, without its end."""
-        return self.until(b"\n")
+        return self.lines(1)[0]
+
+    def lines(self, count: int) -> list[bytes]:
+        """Return the next lines, at least one, without their ends."""
+        found = [self._out.readline() for _ in range(count)]
+        if not found[-1].endswith(b"\n"):
+            raise self._ended()
+        return [line[:-1] for line in found]
 
     def until(self, end: bytes) -> bytes:
         """Return what comes before the next byte `end`."""

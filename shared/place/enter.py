@@ -72,11 +72,7 @@ def run(
         # Meanwhile the namespaces are made.
         hidden = marshal.dumps(place.find_hidden())
         if os.read(ready[0], 1):
-            try:
-                _map_users(first)
-            except OSError as error:
-                # As root in another sandbox, such as a client's own.
-                raise CannotEnter(f"user ids cannot be mapped: {error.strerror}") from None
+            _name_users(first)
             _tell(told, hidden)
         report = _read(relay.pass_on(ended[0], alive[1], heartbeat, waiting))
     except BaseException:
@@ -113,6 +109,15 @@ def _has_ended(process: int) -> bool:
         return os.waitpid(process, os.WNOHANG) != (0, 0)
     except ChildProcessError:  # somebody else has waited for it
         return True
+
+
+def _name_users(process: int) -> None:
+    """Map the user ids of the process's new namespace; raise CannotEnter where that fails."""
+    try:
+        _map_users(process)
+    except OSError as error:
+        # As root in another sandbox, such as a client's own.
+        raise CannotEnter(f"user ids cannot be mapped: {error.strerror}") from None
 
 
 def _map_users(process: int) -> None:

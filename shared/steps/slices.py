@@ -5,50 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shared.contents import (
-    ALTERNATIVES,
+    AGAIN,
     AUTHOR,
     CARRIER,
     DECISIONS,
     DESIGN_REVIEWER,
+    DESIGNER,
+    DEVELOPER,
+    DOCS_REVIEWER,
+    MILESTONE,
+    PLAN,
+    PLANNER,
+    REASONS,
     REVIEWER,
-    RISKS,
-    STATED,
-    lines_of,
-    milestone_lines,
+    STATEMENTS,
+    WRITER,
+    answer_of,
+    lines_for,
+    rows_for,
 )
-from state.milestones import changes_of, files_of
+from state.milestones import changes_of, files_of, title_of
 from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
-    from state import plan_table, reasons
-    from state.milestones import AnyPlan
+    from shared.contents import Content, Row
     from state.plan_table import Checkpoint, Milestone, Plan
-
-_CONTEXT = (
-    ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
-    ("not wanted", "rejected_alternatives"), ("not in the code", "invisible_knowledge"),
-)  # fmt: skip
-# What an agent need not find out again, and a reviewer should find out for itself.
-_FOUND = (("entry point", "entry_points"), ("known", "current_understanding"))
-# What documentation has to say, or must not contradict.
-_DOCUMENTED = tuple(
-    c for c in _CONTEXT if c[1] in ("constraints", "user_quotes", "invisible_knowledge")
-)
-
-
-def task_lines(plan: Plan) -> list[str]:
-    """Return what the user asked for and remarked since, as lines of text with their ids."""
-    lines = [f"{task.id}: {task.text}" for task in plan.task_spec]
-    # What the author says has become of a remark; nothing where milestones do it.
-    said = [(one, f" → {one.outcome}" if one.outcome else "") for one in plan.user_remarks]
-    return lines + [f"{one.id}: {one.text}{outcome}" for one, outcome in said]
-
-
-def context_lines(plan: Plan, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
-    """Return the context that the user gave besides the task, as lines of text."""
-    return [f"{name}: {text}" for name, key in keys for text in getattr(plan.context, key)]
 
 
 def concerned(plan: Plan, items: Iterable[dict[str, Any]]) -> list[str]:
@@ -70,27 +53,24 @@ def _names(entity: Any) -> list[str]:  # noqa: ANN401 – any entity
 
 
 def work_slice(plan: Plan, phase: str, own: Collection[str]) -> str:
-    """Return the plan's text for a phase's work: milestones in `own` in full, others by name."""
-    lines = task_lines(plan) if phase == "plan-design" else []
-    for milestone in plan.milestones:
-        lines.append(f"{milestone.id} v{milestone.version} {milestone.name}")
-        if phase != "plan-design" and milestone.id in own:
-            lines += _says(milestone, AUTHOR)
-    return "\n".join(lines)
+    """Return the plan's text for who knows it: milestones in `own` in full, others by name."""
+    return _slice(plan, PLANNER if phase == "plan-design" else AUTHOR, own)
 
 
 def agent_slice(plan: Plan, phase: str) -> str:
     """Return the plan's text for an agent that starts a phase and has seen nothing of the run."""
     if phase == "plan-design":
-        return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
-    lines = [*task_lines(plan), *context_lines(plan), plan.overview.approach, *_reasons(plan)]
-    if phase in CODE_PHASES:
-        lines += [
-            f"{milestone.id} is accepted when: {text}"
-            for milestone in plan.milestones
-            for text in milestone.acceptance_criteria
-        ]
-    return "\n".join([*lines, work_slice(plan, phase, [m.id for m in plan.milestones])])
+        return "\n".join(lines_for(DESIGNER, PLAN, plan))
+    every = [milestone.id for milestone in plan.milestones]
+    return _slice(plan, DEVELOPER if phase in CODE_PHASES else WRITER, every)
+
+
+def _slice(plan: Plan, reader: str, own: Collection[str]) -> str:
+    lines = lines_for(reader, PLAN, plan)
+    for milestone in plan.milestones:
+        lines.append(f"{milestone.id} v{milestone.version} {milestone.name}")
+        lines += _says(milestone, reader) if milestone.id in own else []
+    return "\n".join(lines)
 
 
 def milestone_slice(plan: Plan, name: str, *, whole: bool) -> str:
@@ -100,16 +80,15 @@ def milestone_slice(plan: Plan, name: str, *, whole: bool) -> str:
     since a block cuts what is too long, and of other milestones' decisions only what was decided.
     """
     own = next(m for m in plan.milestones if m.id == name)
-    lines = [f"{name} {own.name}"]
-    lines += _says(own, CARRIER)
+    lines = [f"{name} {own.name}", *_says(own, CARRIER)]
     lines += [
         f"{m.id} {m.name}, not yours: {', '.join(sorted(files_of(m)))}"
         for m in plan.milestones
         if m.id != name
     ]
     if whole:
-        lines += [*task_lines(plan), *context_lines(plan), plan.overview.approach]
-        lines += _reasons(plan, {ref for i in own.code_intents for ref in i.decision_refs})
+        cited = {ref for i in own.code_intents for ref in i.decision_refs}
+        lines += [_line(*one, cited) for one in rows_for(CARRIER, PLAN, plan)]
     return "\n".join(lines)
 
 
@@ -128,64 +107,30 @@ def review_slice(
     `found`, or the plan is `known` to it, since it has written it, other milestones and context are
     left out; of decisions it is told what was decided, and why only where a finding names them.
     """
-    lines = [
-        line
-        for milestone in plan.milestones
-        if milestone.id in own
-        for line in _asked_about(milestone, phase)
-    ]
-    lines += task_lines(plan)
+    reader = DOCS_REVIEWER if phase in DOCS_PHASES else REVIEWER
+    reader = DESIGN_REVIEWER if phase == "plan-design" else reader
+    lines: list[str] = []
+    for milestone in (m for m in plan.milestones if m.id in own):
+        after = f", after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
+        lines += [f"{milestone.id} {milestone.name}{after}", *_says(milestone, reader)]
     if again or known:
-        cited = "\n".join(lines)
-        for reason, decision in zip(_reasons(plan), _reasons(plan, ()), strict=True):
-            name = _id_of(reason)
-            lines += [reason] if again and name in found else [decision] if name in cited else []
-        return "\n".join(lines)
-    others = [m for m in plan.milestones if m.id not in own]
-    lines += [f"{m.id} {m.name} (not asked about)" for m in others]
-    lines += context_lines(plan, _DOCUMENTED if phase in DOCS_PHASES else _CONTEXT)
-    lines += [plan.overview.problem, plan.overview.approach, *_reasons(plan)]
-    return "\n".join(line for line in lines if line)
-
-
-def _asked_about(milestone: Milestone, phase: str) -> list[str]:
-    after = f", after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
-    lines = [f"{milestone.id} {milestone.name}{after}"]
-    return lines + _says(milestone, DESIGN_REVIEWER if phase == "plan-design" else REVIEWER)
+        lines += lines_for(AGAIN, STATEMENTS, plan)
+        named = "\n".join([*lines, found if again else ""])
+        rows = [one for one in rows_for(AGAIN, REASONS, plan) if one[1].id and one[1].id in named]
+        return "\n".join([*lines, *(_line(*one, found if again else "") for one in rows)])
+    lines += lines_for(reader, STATEMENTS, plan)
+    lines += [f"{m.id} {m.name} (not asked about)" for m in plan.milestones if m.id not in own]
+    return "\n".join([*lines, *lines_for(reader, REASONS, plan)])
 
 
 def _says(milestone: Milestone, reader: str) -> list[str]:
-    return [f"  {line}" for line in milestone_lines(milestone, reader)]
+    return [f"  {line}" for line in lines_for(reader, MILESTONE, milestone)]
 
 
-def knowledge_lines(plan: AnyPlan) -> list[str]:
-    """Return what a plan says of the architecture, the flow of data and why it is built so."""
-    known = plan.invisible_knowledge
-    texts = {
-        "architecture": _figure(known.architecture),
-        "data flow": _figure(known.data_flow),
-        "built so because": known.structure_rationale,
-    }
-    return [f"{name}: {text}" for name, text in texts.items() if text.strip()]
-
-
-def _figure(figure: plan_table.Figure | reasons.Figure) -> str:
-    return "\n".join(part for part in (figure.description, figure.diagram_ascii) if part.strip())
-
-
-def _reasons(plan: Plan, cited: Collection[str] | None = None) -> list[str]:
-    """Return decisions, risks and what the code does not show; reasons of `cited` decisions."""
-    decisions = [
-        row if cited is None or row.id in cited else row._replace(why="")
-        for row in DECISIONS.rows(plan)
-    ]
-    lines = [row.line(DECISIONS.label) for row in decisions]
-    lines += [line for kind in (ALTERNATIVES, RISKS, STATED) for line in lines_of(kind, plan)]
-    return lines + knowledge_lines(plan)
-
-
-def _id_of(line: str) -> str:
-    return line.partition(":")[0].partition(",")[0]
+def _line(content: Content[Any], row: Row, named: Container[str]) -> str:
+    """Return a row as a line; of a decision that is not `named` only what was decided."""
+    brief = content is DECISIONS and row.id not in named
+    return (row._replace(why="") if brief else row).line(content.label)
 
 
 def patches(plan: Plan, own: Collection[str], *, in_order: bool = False) -> str:
@@ -217,7 +162,7 @@ def entity_lines(plan: Plan, own: Collection[str]) -> str:
     whole = tuple(m for m in plan.milestones if m.id in own)
     shown = [e for part in {**vars(plan), "milestones": whole}.values() for e in entities_of(part)]
     lines += [
-        " ".join(filter(None, [e.id, f"v{e.version}", getattr(e, "file", None), _title(e)]))
+        f"{e.id} v{e.version} {title_of(e)}".rstrip()
         for e in [*shown, *(m for m in plan.milestones if m.id not in own)]
     ]
     return "\n".join(lines)
@@ -234,21 +179,8 @@ def entities_of(value: object) -> list[Any]:
     ]
 
 
-def _title(entity: Any) -> str:  # noqa: ANN401 – any entity
-    names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
-    return next((str(text) for n in names if (text := getattr(entity, n, ""))), "")
-
-
-def answer_lines(checkpoints: Iterable[Checkpoint], answers: dict[str, list[str]]) -> str:
+def answer_lines(checkpoints: Iterable[Checkpoint], answers: Mapping[str, Sequence[str]]) -> str:
     """Return the user's answers to the questions at checkpoints, as lines of text."""
     return "\n".join(
-        f"{c.id} {c.question} → "
-        f"{', '.join(chosen({o.key: o.label for o in c.options}, answers[c.id]))}"
-        for c in checkpoints
-        if c.id in answers
+        f"{c.id} {c.question} → {answer_of(c, answers)}" for c in checkpoints if c.id in answers
     )
-
-
-def chosen(labels: Mapping[str, str], choices: Iterable[str]) -> list[str]:
-    """Return a checkpoint's answer as the user read it: option labels in place of option keys."""
-    return [labels.get(choice, choice) for choice in choices]

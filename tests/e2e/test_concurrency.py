@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +17,7 @@ from state.store import load_plan
 from state.validator import check_plan
 from tests.e2e.drive import Host
 from tests.forms import LONG
+from tests.kills import all_at_once
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
@@ -39,12 +40,15 @@ class Worker:
         self.expected: dict[str, tuple[str, int]] = {}
         self.titles: list[tuple[int, str]] = []
 
-    def work(self) -> None:
+    def work(self) -> Worker:
+        """Make the changes; return what is known then, for another process."""
         # A quarter of the workers fight for one entity as well; every lost round is one more start.
         last = self.set if self.number % 4 else self.set_title
         kinds = (self.add, self.set, self.add, self.remove, last)
         for change in range(CHANGES):
             kinds[(change + self.number) % len(kinds)](f"{self.number}-{change}")
+        del self.host
+        return self
 
     def add(self, text: str) -> None:
         (line,) = applied(self.host.planner("plan", "add", "risk", "--risk", text))
@@ -96,12 +100,9 @@ def applied(block: Answer) -> list[str]:
 def test_changes_of_many_processes_are_all_stored_with_ids_of_their_own(
     project: Repository,
 ) -> None:
-    host = Host(project.path, processes=True)
+    host = Host(project.path)
     host.to("design")
-    workers = [Worker(number, host) for number in range(PROCESSES)]
-    with ThreadPoolExecutor(PROCESSES) as pool:
-        for done in [pool.submit(worker.work) for worker in workers]:
-            done.result()
+    workers = all_at_once([Worker(number, host).work for number in range(PROCESSES)])
 
     plan = load_plan(f"{host.state_dir}/plan.json")
     found = {r.id: (r.risk, r.version) for r in plan.planning_context.known_risks}
@@ -131,13 +132,12 @@ def test_changes_of_many_processes_are_all_stored_with_ids_of_their_own(
 @pytest.mark.requirement("PL-12")
 def test_the_same_batch_from_many_processes_at_once_is_done_once(project: Repository) -> None:
     """A batch that is repeated after a lost answer, or sent twice, is not done again."""
-    host = Host(project.path, processes=True)
+    host = Host(project.path)
     host.to("design")
     edits = [{"op": "add", "kind": "risk", "fields": {"risk": str(n)}} for n in range(3)]
     host.write_answer("batch.json", edits)
     words = ("plan", "batch", "--file", "answers/batch.json")
-    with ThreadPoolExecutor(6) as pool:
-        blocks = list(pool.map(lambda _: host.planner(*words), range(6)))
+    blocks = all_at_once([partial(host.planner, *words)] * 6)
     assert {block.text for block in blocks} == {blocks[0].text}
     assert applied(blocks[0]) == ["add R-001 v1", "add R-002 v1", "add R-003 v1"]
     plan = load_plan(f"{host.state_dir}/plan.json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,20 +16,20 @@ from shared.run import open_state
 from tests.forms import LONG
 from tests.journey import (
     FILES,
-    LAUNCHER,
     POINTS,
     Answer,
     Journey,
     all_pass,
+    call,
     shell,
     way_out,
     words_of,
 )
+from tests.kills import all_at_once
 from tests.larger_tasks import larger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from shared.qr.types import Item
     from tests.conftest import Repository
@@ -451,19 +451,17 @@ def test_one_question_is_answered_by_options_as_by_a_file(small: Journey) -> Non
 
 @pytest.mark.slow
 @pytest.mark.requirement("PL-18")
-def test_twelve_reviewers_that_write_at_once_lose_nothing(small: Journey, tmp_path: Path) -> None:
+def test_twelve_reviewers_that_write_at_once_lose_nothing(small: Journey) -> None:
     ids = list(items_of(small, "plan-code"))
-    processes = []
+    sent = []
     for n in range(12):
         rows: Rows = [passed(i, "src/a.py:2") for i in ids[n::12]]
         if n < 3:
             rows.append({"check": f"added by {n}", "finding": f"found by {n}"})
         small.write_answer(f"verdicts-{n}.json", rows)
         words = ("qr", "set", "--phase", "plan-code", "--file", f"answers/verdicts-{n}.json")
-        command = [LAUNCHER, *words, "--state-dir", small.state_dir]
-        processes.append(subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE))
-    said = [p.communicate()[0].decode() for p in processes]
-    assert [p.returncode for p in processes] == [0] * 12, said
+        sent.append(partial(call, "/", *words, "--state-dir", small.state_dir))
+    assert [answer.code for answer in all_at_once(sent)] == [0] * 12
     items = items_of(small, "plan-code")
     assert {i: items[i].status for i in ids} == dict.fromkeys(ids, PASS)
     added = [i for i in items.values() if i.id not in ids]

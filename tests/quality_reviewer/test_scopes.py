@@ -172,7 +172,7 @@ def test_more_references_than_criteria_are_shown_after_them(make_repo: Repositor
     evidence = "src/m1_1.py:2; tests/test_a.py:1; tests/test_a.py:3"
     lines, page = shown_at_the_end(journey, evidence)
     at = lines.index("- accepted when: the old tests pass")
-    assert lines[at + 1] == f"- all of it shown by {evidence}"
+    assert lines[at + 1] == f"- all of it shown by: {evidence}"
     assert f"the old tests pass all of it shown by {evidence}" in page
 
 

@@ -16,7 +16,7 @@ NAMESPACE = "planner-approval"
 
 _P = 2**255 - 19
 _ORDER = 2**252 + 27742317777372353535851937790883648493
-_D = -121665 * pow(121666, _P - 2, _P) % _P
+_D = -121665 * pow(121666, -1, _P) % _P
 _BASE_Y = 4 * pow(5, _P - 2, _P) % _P
 _ROOT = pow(2, (_P - 1) // 4, _P)
 
@@ -24,7 +24,7 @@ Point = tuple[int, int]
 
 
 def _x_of(y: int) -> int:
-    square = (y * y - 1) * pow(_D * y * y + 1, _P - 2, _P)
+    square = (y * y - 1) * pow(_D * y * y + 1, -1, _P)
     x = pow(square, (_P + 3) // 8, _P)
     if (x * x - square) % _P:
         x = x * _ROOT % _P
@@ -37,8 +37,8 @@ _BASE: Point = (_x_of(_BASE_Y), _BASE_Y)
 def _add(one: Point, other: Point) -> Point:
     (x1, y1), (x2, y2) = one, other
     product = _D * x1 * x2 * y1 * y2
-    x3 = (x1 * y2 + x2 * y1) * pow(1 + product, _P - 2, _P)
-    y3 = (y1 * y2 + x1 * x2) * pow(1 - product, _P - 2, _P)
+    x3 = (x1 * y2 + x2 * y1) * pow(1 + product, -1, _P)
+    y3 = (y1 * y2 + x1 * x2) * pow(1 - product, -1, _P)
     return x3 % _P, y3 % _P
 
 

@@ -15,7 +15,8 @@ from shared.git.repository import find_repository
 from shared.plan_refs import KEPT
 from shared.recall import open_memory, recall
 from state.errors import Refused
-from state.freeze import freeze
+from state.freeze import canonical, freeze, settled_digest
+from state.frozen_bytes import NO_DIGEST, stamped
 from state.models import Plan
 from state.recall_index import Entry, Memory, words_of
 from tests.journey import FILES, Journey, call, default_answers
@@ -137,6 +138,18 @@ def test_what_is_recalled_says_where_it_comes_from_how_old_and_how_sure(
     empty = call(remembering.path, "recall", "kubernetes")
     assert "No earlier plan" in empty.text
     assert call(remembering.path, "recall", " ").code == 2
+
+
+def test_a_plan_of_an_unknown_form_says_nothing_and_keeps_no_other_from_being_recalled(
+    remembering: Repository,
+) -> None:
+    data = json.loads(frozen("Import dates later"))
+    data["planning_context"]["decision_log"][0]["decision"] = {"of": "another planner"}
+    later, digest = stamped(canonical({**data, "digest": NO_DIGEST}))
+    assert settled_digest(later) == digest
+    commit(remembering, "later", later)
+    found = recall(str(remembering.path), "retrying clients", 5)
+    assert {one.entry.source for one in found} == {"planning/plans/one.json"}
 
 
 def test_recall_prints_its_golden_block(remembering: Repository, golden: Golden) -> None:

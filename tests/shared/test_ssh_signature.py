@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 import subprocess
-from typing import TYPE_CHECKING
+import tempfile
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from shared.ssh_signature import NAMESPACE, message_of_form_1, parse, sign, verify
 from state.errors import Refused
 from tests.shared.software_key import KIND, Key, armored, string
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.requirement("PP-7")
 
@@ -26,12 +25,29 @@ def key() -> Key:
     return Key()
 
 
+@cache
+def _plain_pair(kind: str) -> tuple[bytes, str]:
+    """Return a key that programs can use, and its public part; in one process the same ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "id")
+        words = ["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", str(path)]
+        subprocess.run(words, check=True, capture_output=True)
+        return path.read_bytes(), path.with_suffix(".pub").read_text()
+
+
+def plain_line(kind: str = "ed25519") -> str:
+    """Return the line that allows the key that programs can use."""
+    return f"{ANN} {_plain_pair(kind)[1]}"
+
+
 def plain_key(folder: Path, kind: str = "ed25519") -> tuple[str, bytes]:
-    """Make a key that programs can use; return its file and the line that allows it."""
+    """Write a key that programs can use; return its file and the line that allows it."""
     path = folder / f"id_{kind}"
-    words = ["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", str(path)]
-    subprocess.run(words, check=True, capture_output=True)
-    return str(path), f"{ANN} {path.with_suffix('.pub').read_text()}".encode()
+    private, public = _plain_pair(kind)
+    path.write_bytes(private)
+    path.chmod(0o600)
+    path.with_suffix(".pub").write_text(public)
+    return str(path), plain_line(kind).encode()
 
 
 def test_a_touched_key_is_known_by_its_signature(key: Key) -> None:

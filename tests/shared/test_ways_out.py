@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from benchmarks.imports import read_modules
+from benchmarks.imports import own_modules
 from cli import wrong_usage
 from shared.commands import COMMANDS, OF_AGENT, OF_NO_RUN
 from shared.resources import launcher
@@ -36,7 +36,7 @@ def command(text: str) -> str:
 
 def ways() -> Iterator[tuple[str, str]]:
     """Yield each constant of the product that a refusal names as its way out, with its place."""
-    for module in read_modules().values():
+    for module in own_modules().values():
         given = [value for node in ast.walk(module.tree) for value in _given(node)]
         names = {
             node.id for value in given for node in ast.walk(value) if isinstance(node, ast.Name)

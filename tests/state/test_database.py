@@ -150,7 +150,7 @@ class TestASchema:
         assert database.answers(run) == {"CP-001": ["a", "b"]}
         assert database.is_confirmed("h" * 64)
         assert database.is_approved(run, "d" * 64)
-        assert database.accepted(run, "plan-code") == {("c-lines", "a.py"): "fine"}
+        assert database.accepted(run, "plan-code") == {("plan-code", "c-lines", "a.py"): "fine"}
         assert database.deviations(run) == {"a.py": True}
         assert [row["action"] for row in database.audit_rows(run)] == ["freeze"]
         assert database.planning_live() == []
@@ -432,7 +432,7 @@ class TestRoundTrips:
             assert database.accept_deviation(run, "a.py", "why")
             database.accept(run, "plan-code", "check", "M-001", "as it is")
         assert database.deviations(run) == {"a.py": True}
-        assert database.accepted(run, "plan-code") == {("check", "M-001"): "as it is"}
+        assert database.accepted(run, "plan-code") == {("plan-code", "check", "M-001"): "as it is"}
         assert database.accepted(run, "plan-docs") == {}
 
     def test_the_mode_of_an_agent_is_kept_and_changed_by_name(self, database: Database) -> None:

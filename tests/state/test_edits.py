@@ -9,8 +9,8 @@ import pytest
 
 from state.actors import ARCHITECT, DEVELOPER, ROLES, WRITER
 from state.edits import apply_edits
-from state.kinds import KINDS, entities, find, schema, title_of
-from state.milestones import DOC_LISTS
+from state.kinds import KINDS, entities, find, schema
+from state.milestones import DOC_LISTS, title_of
 from state.models import Plan
 from tests.state.plans import (
     EVERY_KIND,

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.submit.outcomes import rows_of_milestone
 from orchestrator.submit.page.html import Element, Items, Section, Titled, listed
 from orchestrator.submit.page.waves import picture
-from quality_reviewer.criteria import judged_criteria
 from shared.builders import counted
-from shared.contents import ACCEPTED, INTENTS, MILESTONE, PERSON
-from shared.steps.slices import chosen, knowledge_lines
-from state.models import TaskItem
-from state.statements import DECLINED, DONE, cited_by, outcome_of
+from shared.contents import DECIDED, DECISIONS, DRAWN, GOAL, INTENTS, LIMITS, answer_of
+from state.statements import DECLINED, DONE, UNCITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
+    from orchestrator.submit.outcomes import Rows
     from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
     from shared.contents import Row
-    from state.models import Milestone, Option, Plan, Remark
-    from state.reasons import Invariant, RejectedAlternative, Tradeoff
+    from state.models import Milestone, Option, Plan
 
 
 def with_id(name: Node, *children: Node) -> Node:
@@ -33,12 +31,10 @@ def questions(facts: Facts) -> Section:
     waiting = facts.open_questions()
     rows = []
     for asked in sorted(facts.plan.checkpoints, key=lambda c: c not in waiting):
-        answer = facts.answers.get(asked.id)
-        if answer is None:
-            said = Element("p", "not answered yet", {"class": "warn"})
-        else:
-            labels = {o.key: o.label for o in asked.options}
-            said = Element("p", ["Answer: ", Element("strong", ", ".join(chosen(labels, answer)))])
+        said = Element("p", "not answered yet", {"class": "warn"})
+        if asked not in waiting:
+            answer = Element("strong", answer_of(asked, facts.answers))
+            said = Element("p", ["Answer: ", answer])
         heading = Element("h3", with_id(asked.id, asked.question))
         options = Items([_option(o) for o in asked.options], "options")
         rows.append(Element("div", [heading, said, options]))
@@ -49,94 +45,77 @@ def _option(option: Option) -> Node:
     return [option.label, f" – {option.description}" if option.description else None]
 
 
-def goal(facts: Facts) -> Section:
-    """Return the user's request in their own words and how the assistant understood it."""
-    plan, request = facts.plan, facts.run.request
-    quotes = [Element("blockquote", q, {"class": "text"}) for q in plan.context.user_quotes]
-    tasks = [_statement(plan, task) for task in plan.task_spec]
-    remarks = [_statement(plan, remark) for remark in plan.user_remarks]
-    return Section("goal", "Goal", [
-        Element("blockquote", request, {"class": "text"}) if request.strip() else None,
-        Items(tasks, "rows"),
-        Titled("In your words", quotes),
-        Titled("Your remarks", Items(remarks, "rows")),
-        Titled("Notes on this revision", Items(plan.remarks, "text rows")),
-        Titled("As understood", Items(plan.context.current_understanding)),
-    ])  # fmt: skip
+def entry(row: Row, label: str = "") -> Node:
+    """Return a row of the list of a plan's contents as page elements."""
+    parts: list[Node] = [
+        Element("span", text, {"class": kind})
+        for text, kind in ((label, "no"), (row.id, "id"), (row.kind, "quiet"))
+        if text
+    ]
+    parts += [listed([Element("code", file) for file in row.files])] if row.files else []
+    parts += [f"{row.place}:"] if row.place else []
+    parts += [row.text] if row.text else []
+    parts += _links(row.refs)
+    why = Element("span", f" – {row.why}", {"class": "quiet"}) if row.why else None
+    return [[part for one in parts for part in (" ", one)][1:], why, _outcome(row.outcome)]
 
 
-def _statement(plan: Plan, one: TaskItem | Remark) -> Node:
-    """Return an entry of the task or a remark with what has become of it (SD-3)."""
-    if isinstance(one, TaskItem) and one.out_of_scope:
-        return with_id(one.id, Element("span", one.text, {"class": "quiet"}))
-    outcome = outcome_of(plan, one)
-    if outcome.startswith(DONE):
-        return with_id(one.id, one.text, " → ", DONE, listed(_links(cited_by(plan, one.id))))
-    if outcome:
-        tone = "warn" if outcome.startswith(DECLINED) else "quiet"
-        return with_id(one.id, one.text, Element("span", f" → {outcome}", {"class": tone}))
-    return with_id(one.id, one.text, Element("span", " – no milestone cites it", {"class": "warn"}))
+def _outcome(text: str) -> Node:
+    """Return what has become of a statement (SD-3)."""
+    if text.startswith(DONE):
+        return [" → ", DONE, listed(_links(text.removeprefix(DONE).split(", ")))]
+    tone = "warn" if text == UNCITED or text.startswith(DECLINED) else "quiet"
+    return Element("span", f" → {text}", {"class": tone}) if text else None
 
 
 def _links(names: Iterable[str]) -> list[Node]:
     return [Element("a", name, {"href": f"#{name}"}) for name in names]
 
 
-def decisions(plan: Plan) -> Section:
+def _titled(rows: Rows) -> list[Node]:
+    """Return rows under the headings of their kinds."""
+    return [
+        Titled(content.title, Items([entry(row) for row in found], "text rows"))
+        for content, found in rows.items()
+    ]
+
+
+def goal(request: str, rows: Rows) -> Section:
+    """Return the user's request in their own words and how the assistant understood it."""
+    quoted = Element("blockquote", request, {"class": "text"}) if request.strip() else None
+    return Section("goal", GOAL, [quoted, *_titled(rows)])
+
+
+def decisions(rows: Rows) -> Section:
     """Return each design decision with its reasons and rejected alternatives, as page elements."""
-    context = plan.planning_context
-    rows: list[Node] = []
-    for decision in context.decision_log:
-        rejected = [a for a in context.rejected_alternatives if a.decision_ref == decision.id]
-        steps = [s.strip() for s in decision.reasoning_chain.replace("->", "\n").split("\n")]
+    rest = {content: found for content, found in rows.items() if content is not DECISIONS}
+    decided = rows.get(DECISIONS, [])
+    articles: list[Node] = []
+    for decision in decided:
+        steps = [s.strip() for s in decision.why.replace("->", "\n").split("\n")]
         reasons = [Element("li", step) for step in steps if step]
-        rows.append(Element("article", [
-            Element("h3", with_id(decision.id, decision.decision), {"id": decision.id}),
+        articles.append(Element("article", [
+            Element("h3", with_id(decision.id, decision.text), {"id": decision.id}),
             Element("ol", reasons, {"class": "chain"}) if reasons else None,
-            Items([_alternative(a) for a in rejected], "rejected"),
+            _rejected(rest, {decision.id}),
         ]))  # fmt: skip
-    known = {d.id for d in context.decision_log}
-    rest = [_alternative(a) for a in context.rejected_alternatives if a.decision_ref not in known]
-    rest += [_rejected("", text) for text in plan.context.rejected_alternatives]
-    return Section("decisions", "Decisions", [*rows, Items(rest, "rejected")])
+    known = {decision.id for decision in decided}
+    under = {row.under for found in rest.values() for row in found}
+    return Section("decisions", DECIDED, [*articles, _rejected(rest, under - known)])
 
 
-def _alternative(rejected: RejectedAlternative) -> Node:
-    why = f" – {rejected.rejection_reason}" if rejected.rejection_reason else None
-    return _rejected(rejected.id, rejected.alternative, why)
+def _rejected(rows: Rows, under: Collection[str]) -> Node:
+    """Return the rows that belong to some decisions, or to none where `under` has ''."""
+    own = [(c.label, row) for c, found in rows.items() for row in found if row.under in under]
+    return Items([entry(row, label) for label, row in own], "rejected")
 
 
-def _rejected(name: str, alternative: str, why: str | None = None) -> Node:
-    return [Element("span", "not chosen", {"class": "no"}), " ", with_id(name, alternative, why)]
-
-
-def risks(plan: Plan) -> Section:
+def risks(limits: Rows, drawn: Rows) -> Section:
     """Return the plan's risks, assumptions, constraints and invariants, as page elements."""
-    context, knowledge = plan.planning_context, plan.invisible_knowledge
-    known = [
-        with_id(r.id, Element("strong", r.risk), f" – {r.mitigation}" if r.mitigation else None,
-              [" ", Element("code", r.anchor)] if r.anchor else None)
-        for r in context.known_risks
-    ]  # fmt: skip
-    limits = [
-        with_id(c.id, f"{c.type} " if c.type else None, c.description,
-              f" ({c.source})" if c.source else None)
-        for c in context.constraints
-    ]  # fmt: skip
-    return Section("risks", "Risks, assumptions, constraints", [
-        Titled("Risks", Items(known, "rows")),
-        Titled("Assumptions", Items(plan.context.assumptions, "rows")),
-        Titled("Constraints", Items([*plan.context.constraints, *limits], "rows")),
-        Titled("Stays true", Items([_stated(i) for i in knowledge.invariants], "rows")),
-        Titled("Given up", Items([_stated(t) for t in knowledge.tradeoffs], "rows")),
-        Titled("Architecture and data flow", [
-            Element("pre", text) for text in knowledge_lines(plan)
-        ]),
-    ])  # fmt: skip
-
-
-def _stated(value: Invariant | Tradeoff | str) -> Node:
-    return value if isinstance(value, str) else with_id(value.id, value.text)
+    pictures = [
+        Element("pre", row.line(content.label)) for content, found in drawn.items() for row in found
+    ]
+    return Section("risks", LIMITS, [*_titled(limits), Titled(DRAWN, pictures)])
 
 
 def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
@@ -159,48 +138,22 @@ def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
 
 
 def _milestone(plan: Plan, milestone: Milestone, files: Sequence[Edited]) -> Node:
-    return Element("article", [
-        Element("h3", with_id(milestone.id, milestone.name), {"id": milestone.id}),
-        Items(_intents(milestone), "rows"),
-        Element("dl", _terms(plan, milestone, files), {"class": "terms"}),
-    ])  # fmt: skip
-
-
-def _intents(milestone: Milestone) -> list[Node]:
-    rows = []
-    for intent in milestone.code_intents:
-        where = intent.file + (f":{intent.function}" if intent.function else "")
-        refs = [[" ", link] for link in _links(intent.decision_refs)]
-        rows.append(with_id(intent.id, Element("code", where), " ", intent.behavior, refs))
-    return rows
-
-
-def _accepted_when(plan: Plan, milestone: Milestone) -> list[Node]:
-    """Return the acceptance criteria, each with what its reviewer named to show it (RV-7)."""
-    criteria, together = judged_criteria(plan, milestone)
-    rows: list[Node] = [
-        [text, Element("span", f" – shown by {evidence}", {"class": "quiet"}) if evidence else None]
-        for text, evidence in criteria
-    ]
-    both = Element("span", f"all of it shown by {together}", {"class": "quiet"})
-    return [*rows, both] if together else rows
-
-
-def _terms(plan: Plan, milestone: Milestone, files: Sequence[Edited]) -> list[Node]:
-    rows: dict[str, Sequence[Node]] = {ACCEPTED.title: _accepted_when(plan, milestone)}
-    for content in MILESTONE:
-        if content not in (ACCEPTED, INTENTS) and PERSON in content.shown:
-            rows[content.title] = [_said(row) for row in content.rows(milestone)]
-    rows["changes"] = [
+    rows = rows_of_milestone(plan, milestone)
+    intents = [entry(row) for row in rows.pop(INTENTS, [])]
+    terms: dict[str, Sequence[Node]] = {
+        content.title: [entry(row) for row in found] for content, found in rows.items()
+    }
+    terms["changes"] = [
         [Element("a", f.change.file, {"href": f"#{f.change.id}"}), f" {f.figures or f.what}"]
         for f in files
     ]
-    return [
+    shown = [
         Element("div", [Element("dt", name), [Element("dd", value) for value in values]])
-        for name, values in rows.items()
+        for name, values in terms.items()
         if values
     ]
-
-
-def _said(row: Row) -> Node:
-    return row.line("") if row.text else listed([Element("code", file) for file in row.files])
+    return Element("article", [
+        Element("h3", with_id(milestone.id, milestone.name), {"id": milestone.id}),
+        Items(intents, "rows"),
+        Element("dl", shown, {"class": "terms"}),
+    ])  # fmt: skip

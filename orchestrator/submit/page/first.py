@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
+from shared.contents import ASSUMED, FIRST, LIMITS, RISKS
 from shared.mode.guarded import NOT_GUARDED
 from shared.qr.types import ASSISTANT
 from shared.reviewed import (
-    against_figures,
     answers_of,
     beyond_limit,
-    note_lines,
+    passed_with,
     reviewers_of,
 )
 from state.actors import PERSON, UNPROVEN
@@ -23,6 +23,7 @@ from state.statements import DECLINED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from orchestrator.submit.outcomes import Rows
     from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
     from state.models import Plan
@@ -47,14 +48,14 @@ _MEANING = {  # of an approval, by whether intents are approved
 }
 
 
-def first_screen(facts: Facts, files: Sequence[Edited]) -> Node:
+def first_screen(facts: Facts, files: Sequence[Edited], says: Mapping[str, Rows]) -> Node:
     """Return the review page's first screen, with all that a person needs to decide on the plan."""
     parts = [
         Element("p", _standing(facts), {"class": "standing"}),
         Element("h1", _line(facts.plan.overview.title) or "Plan", {"id": "top"}),
-        Element("div", _why_and_what(facts.plan), {"class": "lede"}),
+        Element("div", _why_and_what(says[FIRST]), {"class": "lede"}),
         Element("dl", _figures(facts, files), {"class": "figures"}),
-        Element("div", _cautions(facts, files), {"class": "cautions"}),
+        Element("div", _cautions(facts, files, says[LIMITS]), {"class": "cautions"}),
     ]
     return Element("header", parts, {"class": "first"})
 
@@ -81,11 +82,11 @@ def _standing(facts: Facts) -> Node:
     return [" · ".join(parts), " · ", mark]
 
 
-def _why_and_what(plan: Plan) -> list[Node]:
+def _why_and_what(about: Rows) -> list[Node]:
     return [
-        Element("div", [Element("h2", title), Element("p", text, {"class": "text"})])
-        for title, text in (("Why", plan.overview.problem), ("What", plan.overview.approach))
-        if text.strip()
+        Element("div", [Element("h2", content.title), Element("p", row.text, {"class": "text"})])
+        for content, rows in about.items()
+        for row in rows
     ]
 
 
@@ -144,13 +145,16 @@ def _reviewed(plan: Plan) -> tuple[str, ...]:
     return tone, f"by {reviewers_of(plan.reviews)}", *filter(None, more)
 
 
-def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
-    plan = facts.plan
+def _cautions(facts: Facts, files: Sequence[Edited], limits: Rows) -> list[Node]:
     risks: list[Node] = [
-        [Element("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None]
-        for r in plan.planning_context.known_risks
+        [
+            content.label and f"{content.label}: ",
+            Element("strong", _line(row.text)),
+            row.why and f" – {_line(row.why)}",
+        ]
+        for content in (RISKS, ASSUMED)
+        for row in limits.get(content, ())
     ]
-    risks += [f"assumed: {_line(text)}" for text in plan.context.assumptions]
     shown = risks[:_MOST_RISKS]
     if more := len(risks) - len(shown):
         shown.append(Element("a", f"{more} more", {"href": "#risks"}))
@@ -164,11 +168,11 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     """Return what a careful reader of the plan should look at, each with a link to the place."""
     plan = facts.plan
     waiting, accepted = len(facts.open_questions()), len(facts.accepted)
-    over = {o.phase: against_figures(o) for o in plan.reviews}
-    against = [phase for phase, found in over.items() if found]
-    left = sum(not i.accepted for o in plan.reviews for i in o.open) - sum(map(len, over.values()))
+    passed = passed_with(plan.reviews)
+    against = [phase for phase, found in passed.items() if found.against]
+    left = sum(len(found.open) for found in passed.values())
     declined = sum(one.outcome.startswith(DECLINED) for one in plan.user_remarks)
-    notes = sum(len(note_lines(o)) for o in plan.reviews)
+    notes = sum(len(found.notes) for found in passed.values())
     rows = [
         (facts.waits and not facts.guarded, "answer", NOT_GUARDED),
         (waiting, "questions", counted(waiting, "question") + " without an answer"),

@@ -8,14 +8,14 @@ from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
 from shared.reviewed import (
+    DECIDED_BY,
     NOBODY,
-    against_figures,
     answers_of,
     left_out,
-    note_lines,
+    passed_with,
     reviewers_of,
 )
-from shared.verified import facts_of
+from shared.verified import EXERCISED, facts_of
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
+    from shared.reviewed import Passed
     from state.models import Plan
     from state.results import Outcome, VerifyResult
 
@@ -32,17 +33,7 @@ _OUTCOMES = {
     "known-failure": ("fails on the base as well: tells nothing of the change", "warn"),
 }
 _BASES = {"pass": "passed", "fail": "failed", "not-run": "was not run"}
-_EXERCISED = {
-    True: "With the changed code broken it fails, so some of it is run.",
-    False: "With the changed code broken it still passes, so none of it is run.",
-}
 _WHO = {AGENT: "an agent", ASSISTANT: "the assistant itself"}
-_DECIDED = {
-    "script": "by program: nothing blocked",
-    "reviewer": "by its reviewers",
-    "host": "by the assistant",
-    "person": "by a person",
-}
 
 
 def verified(facts: Facts) -> Section:
@@ -71,9 +62,9 @@ def _results(plan: Plan) -> Node:
         ])  # fmt: skip
     if captured and not captured <= trees:
         notes.append(Element("span", "The reviewed code was another tree.", {"class": "warn"}))
-    proof = {_EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
+    proof = {EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
     rows = Items([_result(r) for r in plan.verify], "rows")
-    return [rows, Items([*sorted(proof), *notes], "quiet")]
+    return [rows, Items([*(f"{text.capitalize()}." for text in sorted(proof)), *notes], "quiet")]
 
 
 def _result(result: VerifyResult) -> Node:
@@ -84,8 +75,8 @@ def _result(result: VerifyResult) -> Node:
 
 def reviews(facts: Facts) -> Section:
     """Return each review phase with its rounds, its non-blocking findings and accepted ones."""
-    rows = [Element("article", _phase(facts, outcome)) for outcome in facts.plan.reviews]
-    passed = {o.phase for o in facts.plan.reviews}
+    passed = passed_with(facts.plan.reviews)
+    rows = [Element("article", _phase(facts, o, passed[o.phase])) for o in facts.plan.reviews]
     going = [o for o in facts.outcomes if o["phase"] not in passed]
     unread = not answers_of(facts.plan.reviews)
     note = Element("p", f"Reviewed by {NOBODY}.", {"class": "warn"})
@@ -102,8 +93,8 @@ def reviews(facts: Facts) -> Section:
     ])  # fmt: skip
 
 
-def _phase(facts: Facts, outcome: Outcome) -> Node:
-    said = f"Decided {_DECIDED[outcome.by]}; read by {reviewers_of([outcome])}"
+def _phase(facts: Facts, outcome: Outcome, passed: Passed) -> Node:
+    said = f"Decided {DECIDED_BY[outcome.by]}; read by {reviewers_of([outcome])}"
     parts: list[Node] = [
         Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
         Element("p", f"{said} ({outcome.review} review)."),
@@ -111,24 +102,22 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
     if outcome.tree:
         tree = Element("code", outcome.tree)
         parts.append(Element("p", ["Reviewed tree: ", tree], {"class": "quiet"}))
-    over = {item.id for item in against_figures(outcome)}
     if outcome.reason:
-        head = Element("strong", "Against the figures: " if over else "Reason: ")
-        parts.append(Element("p", [head, outcome.reason], {"class": "warn" if over else "quiet"}))
+        head = Element("strong", "Against the figures: " if passed.against else "Reason: ")
+        tone = "warn" if passed.against else "quiet"
+        parts.append(Element("p", [head, outcome.reason], {"class": tone}))
     failed = [o for o in facts.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"]
     parts.append(Items([_round(o) for o in failed], "rows"))
     left = {
-        "Passed against the figures:": [i for i in outcome.open if i.id in over],
-        "Accepted by a person:": [i for i in outcome.open if i.accepted],
-        "Open, which does not block in this round:": [
-            i for i in outcome.open if i.id not in over and not i.accepted
-        ],
+        "Passed against the figures:": passed.against,
+        "Accepted by a person:": passed.accepted,
+        "Open, which does not block in this round:": passed.open,
     }
     for title, items in left.items():
         rows = [_named_finding(i.id, i.severity, i.finding) for i in items]
         parts += [Element("p", title), Items(rows, "rows")] if rows else []
-    if notes := note_lines(outcome):
-        parts += [Element("p", "The reviewers note:"), Items(notes, "rows")]
+    if passed.notes:
+        parts += [Element("p", "The reviewers note:"), Items(passed.notes, "rows")]
     return [*parts, _answers(outcome)]
 
 

@@ -10,11 +10,13 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from orchestrator.submit.outcomes import rows_of_plan
 from orchestrator.submit.page import design, file_diffs, proof, revisions
 from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
 from shared import resources
+from shared.contents import DECIDED, DRAWN, GOAL, LIMITS
 from shared.digests import SHORTEST
 from shared.mode.guarded import is_guarded
 from shared.plan_file import check_frozen
@@ -57,11 +59,6 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
     elif plan is None:
         plan = check_frozen(state)
     kept = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
-    accepted = [
-        (phase, check, scope, reason)
-        for phase in PHASES
-        for (check, scope), reason in database.accepted(run, phase).items()
-    ]
     audit = database.audit_rows(run)
     approvals = [r for r in audit if r["action"] == "approve"]
     reverts = database.reverts(run)
@@ -71,8 +68,8 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         run,
         previous=store.load_plan(kept) if os.path.exists(kept) else None,
         answers=database.answers(run),
-        outcomes=[o for phase in PHASES for o in database.outcomes(run, phase)],
-        accepted=accepted,
+        outcomes=database.outcomes(run, *PHASES),
+        accepted=[(*named, reason) for named, reason in database.accepted(run, *PHASES).items()],
         approved=next((r for r in approvals if r["digest"] == plan.digest), None),
         channel=approved[0] if approved else "",
         guarded=is_guarded(database, database.planning_of(run.run_id)),
@@ -93,21 +90,23 @@ def _commands(state: State) -> dict[str, str]:
 
 def render_page(facts: Facts) -> str:
     """Return the review page as HTML text; the same review gives the same bytes."""
-    plan, files = facts.plan, edited_files(facts.plan)
+    plan, files, rows = facts.plan, edited_files(facts.plan), rows_of_plan(facts.plan)
     parts = {
         "Your answer": answer_box(facts),
         "Differences": revisions.differences(facts),
         "Questions": design.questions(facts),
-        "Goal": design.goal(facts),
-        "Decisions": design.decisions(plan),
-        "Risks": design.risks(plan),
+        "Goal": design.goal(facts.run.request, rows[GOAL]),
+        "Decisions": design.decisions(rows[DECIDED]),
+        "Risks": design.risks(rows[LIMITS], rows[DRAWN]),
         "Milestones": design.milestones(plan, files),
         "Verify": proof.verified(facts),
         "Reviews": proof.reviews(facts),
         "Changes": file_diffs.changes(files),
     }
     title = " ".join(plan.overview.title.split()) or "Plan"
-    return page(f"{title} – plan for review", first_screen(facts, files), parts, _footer(facts))
+    return page(
+        f"{title} – plan for review", first_screen(facts, files, rows), parts, _footer(facts)
+    )
 
 
 def _footer(facts: Facts) -> Node:

@@ -2,56 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.diff import compare
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from shared.patch import read_patch, size
-from state.freeze import parts
-from state.models import Change
+from state.fields import Model
+from state.milestones import title_of
+from state.models import Change, Documentation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
+    from state.models import Plan
 
 # What every revision has of its own, or what follows from the rest.
 _ASIDE = frozenset({
     "counters", "created_at", "digest", "frozen_at", "last_operation", "milestone_dependencies",
     "plan_id", "remarks", "revision", "reviews", "schema_version", "seals", "verify",
 })  # fmt: skip
-# Lists of entities that are compared on their own.
-_CHILDREN = frozenset({
-    "algorithm_blocks", "changes", "checkpoints", "code_changes", "code_intents", "constraints",
-    "decision_log", "diagrams", "docstrings", "inline_comments", "invariants", "known_risks",
-    "milestones", "module_comment", "rejected_alternatives", "tradeoffs", "user_remarks",
-})  # fmt: skip
 _PATCH = frozenset({"patch", "before", "after", "diff", "encoding"})
-_TITLES = ("decision", "risk", "name", "file", "question", "alternative", "description", "title")
 _WITH_ANCHOR = ("DL-", "M-", "CC-")
 
 
+class _Part(NamedTuple):
+    """A part of a plan that is compared on its own."""
+
+    entity: Model
+    # By name, without the entities in them, which are parts of their own.
+    fields: dict[str, object]
+
+
 class _Difference(NamedTuple):
-    """A plan entity that differs."""
+    """A part of the plan that differs."""
 
     name: str
     # Each is None if only the other revision has it.
-    old: Mapping[str, Any] | None
-    new: Mapping[str, Any] | None
+    old: _Part | None
+    new: _Part | None
 
 
 def differences(facts: Facts) -> Section:
     """Return the plan entities that were added, removed or changed since the last revision."""
     if facts.previous is None:
         return Section("differences", "Differences", None)
-    old = _entities(facts.previous.model_dump(mode="json"))
-    new = _entities(facts.plan.model_dump(mode="json"))
+    old, new = dict(_parts(facts.previous)), dict(_parts(facts.plan))
     found = [
         _Difference(name, old.get(name), new.get(name))
         for name in (*new, *(n for n in old if n not in new))
-        if old.get(name) != new.get(name)
+        if name not in old or name not in new or old[name].fields != new[name].fields
     ]
     changed = [
         Element("article", [Element("h3", _heading(name, new)), Items(_fields(old, new), "rows")])
@@ -79,55 +81,82 @@ def differences(facts: Facts) -> Section:
     ])  # fmt: skip
 
 
-def _entities(plan: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return a plan's entities and top-level fields by name, each without its child entities."""
-    found = {
-        name: value if isinstance(value, dict) else {name: value}
-        for name, value in parts(dict(plan), "")
-        if name not in _ASIDE
-    }
-    return {
-        name: {key: v for key, v in fields.items() if not _is_children(key, v, found)}
-        for name, fields in found.items()
-    }
+def _parts(plan: Plan) -> Iterator[tuple[str, _Part]]:
+    """Yield each entity and each other part of a plan by name; the plan's own fields as `plan`."""
+    own: dict[str, object] = {}
+    for name, value in vars(plan).items():
+        if name in _ASIDE:
+            continue
+        if isinstance(value, Model):
+            yield from _within(name, value)
+        elif value is not None:
+            yield from _entities(value)
+            own[name] = _plain(value)
+    yield "plan", _Part(plan, own)
 
 
-def _is_children(key: str, value: object, known: Mapping[str, object]) -> bool:
-    names = value if isinstance(value, list) else [value]
-    return key in _CHILDREN and all(isinstance(n, str) and n in known for n in names)
+def _within(name: str, part: Model) -> Iterator[tuple[str, _Part]]:
+    own: dict[str, object] = {}
+    for key, value in vars(part).items():
+        yield from _entities(value)
+        if isinstance(value, Documentation):
+            yield from _within(f"{name}.{key}", value)
+        else:
+            own[key] = _plain(value)
+    yield name, _Part(part, own)
 
 
-def _heading(name: str, fields: Mapping[str, Any], *, gone: bool = False) -> Node:
-    title = next((str(fields[key]) for key in _TITLES if fields.get(key)), "")
+def _entities(value: object) -> Iterator[tuple[str, _Part]]:
+    for one in value if isinstance(value, tuple) else (value,):
+        if isinstance(one, Model) and (name := _id_of(one)):
+            yield from _within(name, one)
+
+
+def _plain(value: object) -> object:
+    """Return the value of a field without the entities in it."""
+    if isinstance(value, tuple):
+        return tuple(one for one in value if not _id_of(one))
+    return None if _id_of(value) else value
+
+
+def _id_of(value: object) -> str:
+    """Return the id of an entity; '' of anything else, such as an entry of the task."""
+    return str(getattr(value, "id", "")) if hasattr(value, "version") else ""
+
+
+def _heading(name: str, part: _Part, *, gone: bool = False) -> Node:
     linked = name.startswith(_WITH_ANCHOR) and not gone
     label = Element("a", name, {"href": f"#{name}"}) if linked else name.replace("_", " ")
-    return with_id(label, title)
+    return with_id(label, title_of(part.entity))
 
 
-def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Node]:
-    found: list[Node] = []
-    if any(old.get(key) != new.get(key) for key in _PATCH):
-        found.append(f"another diff: {_size(new)}, was {_size(old)}")
-    for key in (*new, *(k for k in old if k not in new)):
-        if key in _PATCH or key == "version" or old.get(key) == new.get(key):
+def _fields(old: _Part, new: _Part) -> list[Node]:
+    rows: list[Node] = []
+    before, after = old.entity, new.entity
+    patched = any(old.fields.get(key) != new.fields.get(key) for key in _PATCH)
+    if patched and isinstance(before, Change) and isinstance(after, Change):
+        rows.append(f"another diff: {_size(after)}, was {_size(before)}")
+    for key, value in new.fields.items():
+        if key in _PATCH or key == "version" or old.fields.get(key) == value:
             continue
-        before, after = compare(_text(old.get(key)), _text(new.get(key)))
+        was, now = compare(_text(old.fields.get(key)), _text(value))
         label = Element("span", key.replace("_", " "), {"class": "quiet"})
-        found.append([label, " ", Element("del", before), " ", Element("ins", after)])
-    return found
+        rows.append([label, " ", Element("del", was), " ", Element("ins", now)])
+    return rows
 
 
-def _size(change: Mapping[str, Any]) -> str:
-    added, removed = size(read_patch(Change.model_validate(change)))
-    return f"+{added:,} −{removed:,}, blob {(change['after'] or 'absent')[:12]}"
+def _size(change: Change) -> str:
+    added, removed = size(read_patch(change))
+    return f"+{added:,} −{removed:,}, blob {(change.after or 'absent')[:12]}"
 
 
 def _text(value: object) -> str:
-    if isinstance(value, dict):
-        if "text" in value:
-            return _text(value["text"])
-        shown = ((k.replace("_", " "), _text(v)) for k, v in value.items())
+    if isinstance(value, Model | dict):
+        fields = vars(value) if isinstance(value, Model) else value
+        if "text" in fields:
+            return _text(fields["text"])
+        shown = ((k.replace("_", " "), _text(v)) for k, v in fields.items())
         return ", ".join(f"{k} {v}" for k, v in shown if v != "none") or "none"
-    if isinstance(value, list):
+    if isinstance(value, tuple | list):
         return "; ".join(map(_text, value)) or "none"
     return "none" if value is None else str(value) or "none"

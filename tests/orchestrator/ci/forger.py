@@ -8,6 +8,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.ci.judged import ENOUGH
 from shared import approval
 from state.freeze import freeze
 from state.store import parse_plan
@@ -20,14 +21,13 @@ if TYPE_CHECKING:
     from shared.approval import Approval
     from state.models import Plan
     from tests.conftest import Repository
-    from tests.journey import Answer
 
     Repositories = Callable[..., Repository]
 
+LAST = "HEAD~1..HEAD"
 ANN = "ann@example.com"
 SIGNERS = "planning/allowed_signers"
 PROVEN = '[approval]\nrequire = "proven"\n'
-FORMS = ("xml", "json", "junit", "sarif", "github", "markdown")
 
 
 class Forger(Planned):
@@ -110,24 +110,21 @@ class Forger(Planned):
         return self.git("rev-parse", "HEAD")
 
     def row(self, *words: str) -> dict[str, Any]:
-        """Return the verdict on the last commit."""
-        [row] = self.rows("HEAD~1..HEAD", *words)
-        return row
+        """Return the verdict on the last commit, with the exit code and the counts of all."""
+        answer = self.validate("--range", LAST, "--format", "json", *words)
+        found = json.loads(answer.text)
+        [row] = found["commits"]
+        return {**row, "code": answer.code, "counts": (found["approved"], found["claimed"])}
 
-    def codes(self, *words: str) -> tuple[int, ...]:
-        """Return the exit codes without a demand and with each."""
-        demands = ((), *(("--require", name) for name in ("exact", "same", "any")))
-        return tuple(self.validate("--range", "HEAD~1..HEAD", *d, *words).code for d in demands)
+    def fails(self, *words: str) -> bool:
+        """Return whether the last commit is not approved, and so fails where nothing is asked."""
+        row = self.row(*words)
+        return (row["verdict"], row["code"]) == ("not approved", 1)
 
-    def always_fails(self, *words: str) -> bool:
-        """Return whether nothing is enough, neither what is least asked for nor no demand."""
-        given = ("--range", "HEAD~1..HEAD", *words)
-        return {self.validate(*given, *d).code for d in ((), ("--require", "any"))} == {1}
-
-    def each_form(self, *words: str) -> dict[str, Answer]:
-        """Return what each format says of the last commit."""
-        between = ("--range", "HEAD~1..HEAD", *words)
-        return {form: self.validate(*between, "--format", form) for form in FORMS}
+    def met(self, *words: str) -> str:
+        """Return the strictest demand that the last commit meets, "" if it meets none."""
+        given = ("--range", LAST, *words, "--require")
+        return next((one for one in ENOUGH if self.validate(*given, one).code == 0), "")
 
     def _git(self, stdin: bytes, *words: str) -> str:
         done = subprocess.run(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.journey import call
-from tests.orchestrator.ci.forger import ANN, PROVEN, SIGNERS, Forger
+from tests.orchestrator.ci.forger import ANN, LAST, PROVEN, SIGNERS, Forger
 from tests.planned import ONE, TWO
 from tests.shared.software_key import Key
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("CM-3", "CM-2")
 
-PASSES, FROM_SAME, FROM_ANY = (0, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 0)
 BACKDOOR = "import os\n"
 
 
@@ -38,41 +37,40 @@ def forger(make_repo: Repositories) -> Forger:
 def test_a_plan_without_an_approval_is_never_enough(forger: Forger) -> None:
     forger.store(None, None)
     row = forger.row()
-    assert (row["verdict"], row["approved"]) == ("not approved", "")
+    assert (row["verdict"], row["approved"], row["code"]) == ("not approved", "", 1)
     assert f"{forger.ref} has no approval" in row["approval"]
-    assert forger.always_fails()
-    answer = forger.validate("--range", "HEAD~1..HEAD")
-    assert (answer.block.get("approved"), answer.block.get("claimed")) == ("0", "0")
+    assert (forger.met(), row["counts"]) == ("", (0, 0))
     # A copy among the commit's own files is brought along as well.
     forger.git("update-ref", "-d", forger.ref)
     data, digest = forger.refrozen(forger.plan)
     forger.repository.write("planning/plans/run.json", data)
     forger.amend({}, f"Add two\n\nPlan-Digest: {digest}")
-    assert (forger.row()["verdict"], forger.always_fails()) == ("not approved", True)
+    assert forger.fails()
 
 
 def test_a_claim_is_counted_apart_and_is_not_enough_where_proof_is_asked_for(
     forger: Forger,
 ) -> None:
-    assert (forger.row()["verdict"], forger.row()["approved"]) == ("exact", "claimed")
-    said = forger.each_form()
-    block = said["xml"].block
-    assert (block.get("approved"), block.get("claimed")) == ("0", "1")
-    assert (json.loads(said["json"].text)["approved"], said["json"].code) == (0, 0)
-    assert '"claimed": 1' in said["sarif"].text
-    head = said["markdown"].text.splitlines()[0]
+    row = forger.row()
+    assert (row["verdict"], row["approved"], row["counts"]) == ("exact", "claimed", (0, 1))
+    assert row["code"] == 0
+    said = forger.each_form(LAST)
+    assert 'approved="0" claimed="1"' in said["xml"]
+    assert '"claimed": 1' in said["sarif"]
+    head = said["markdown"].splitlines()[0]
     assert "0 of 1 commits are what was approved by a signature. 1 say that they were" in head
     forger.store(None, forger.signed())
-    assert (forger.row()["verdict"], forger.row()["approved"]) == ("exact", "signed")
-    assert "1 of 1 commits are what was approved" in forger.each_form()["markdown"].text
+    row = forger.row()
+    assert (row["verdict"], row["approved"], row["counts"]) == ("exact", "signed", (1, 0))
+    assert "1 of 1 commits are what was approved" in forger.each_form(LAST)["markdown"]
 
     strict = ("--target", forger.strict)
-    assert forger.codes(*strict) == PASSES
+    assert forger.met(*strict) == "exact"
     for claim in (forger.given(), forger.given(word="command", proof={"kind": "typed"})):
         forger.store(None, claim)
-        assert (forger.row(*strict)["verdict"], forger.always_fails(*strict)) == ("exact", True)
-        block = forger.validate("--range", "HEAD~1..HEAD", *strict).block
-        assert (block.get("approved"), block.get("claimed")) == ("0", "0")
+        row = forger.row(*strict)
+        assert (row["verdict"], row["code"], row["counts"]) == ("exact", 1, (0, 0))
+    assert forger.met(*strict) == ""
 
 
 def test_a_signature_that_does_not_count_approves_nothing(forger: Forger) -> None:
@@ -88,7 +86,7 @@ def test_a_signature_that_does_not_count_approves_nothing(forger: Forger) -> Non
     }
     for name, found in forged.items():
         forger.store(None, found)
-        assert (forger.row()["verdict"], forger.always_fails()) == ("not approved", True), name
+        assert forger.fails(), name
 
 
 def test_who_may_sign_is_said_by_the_target_alone(forger: Forger) -> None:
@@ -148,10 +146,10 @@ def test_a_plan_whose_patch_gives_another_content_is_a_finding_whoever_signed_it
     forger.store(data, forger.signed(digest, tree=tree), digest)
     forger.amend({}, f"Add two\n\nPlan-Digest: {digest}")
     row = forger.row()
-    assert (row["verdict"], forger.always_fails()) == ("not approved", True)
+    assert (row["verdict"], row["code"]) == ("not approved", 1)
     assert "src/a.py: the patch of this file is not the change that the plan names" in row["why"]
-    for form, answer in forger.each_form().items():
-        assert "src/a.py" in answer.text, form
+    for form, text in forger.each_form(LAST).items():
+        assert "src/a.py" in text, form
     # By the file alone, at an approval and at a first look in another clone.
     alone = forger.repository.path.parent / "alone"
     alone.mkdir()
@@ -171,7 +169,7 @@ def test_a_plan_that_breaks_its_own_rules_is_a_finding_by_name(forger: Forger) -
     forger.store(data, forger.signed(digest), digest)
     forger.amend({}, f"Add two\n\nPlan-Digest: {digest}")
     row = forger.row()
-    assert (row["verdict"], forger.always_fails()) == ("not approved", True)
+    assert (row["verdict"], row["code"]) == ("not approved", 1)
     assert "T-9" in row["why"]
     assert row["problems"][0]["at"].startswith(f"refs/planner/{digest} ")
 
@@ -188,10 +186,10 @@ def test_nothing_unsigned_lets_a_file_stand_beside_a_plan(forger: Forger) -> Non
         forger.store(None, forger.given(beside=beside, staged=staged))
         row = forger.row()
         assert (row["verdict"], row["additional"]) == ("edited afterwards", sorted(lists))
-        assert row["beside"] == []
-        assert forger.codes() == FROM_ANY
-    for form, answer in forger.each_form().items():
-        assert "src/evil.py" in answer.text, form
+        assert (row["beside"], row["code"]) == ([], 0)
+    assert forger.met() == "any"
+    for form, text in forger.each_form(LAST).items():
+        assert "src/evil.py" in text, form
     plan = forger.repository.path.parent / "plan.json"
     plan.write_text(forger.git("show", f"{forger.ref}:plan.json"))
     by_file = forger.validate(str(plan), "--commit", "HEAD")
@@ -208,10 +206,10 @@ def test_of_what_is_signed_only_the_planning_folder_stands_beside_and_every_form
     assert (row["verdict"], row["additional"]) == ("edited afterwards", ["docs/more.md"])
     assert row["beside"] == ["planning/notes.md"]
     forger.amend({"docs/more.md": None})
-    row = forger.row()
-    assert (row["verdict"], row["beside"]) == ("exact", ["planning/notes.md"])
-    for form, answer in forger.each_form("--require", "exact").items():
-        assert (answer.code, "planning/notes.md" in answer.text) == (0, True), form
+    row = forger.row("--require", "exact")
+    assert (row["verdict"], row["beside"], row["code"]) == ("exact", ["planning/notes.md"], 0)
+    for form, text in forger.each_form(LAST, "exact").items():
+        assert "planning/notes.md" in text, form
     # Who may sign is looked at, wherever it lies, and so is what is no plain file.
     forger.amend({SIGNERS: Key().line(ANN)})
     assert forger.row()["additional"] == [SIGNERS]
@@ -261,7 +259,7 @@ def test_the_signed_tree_counts_on_the_signed_base(forger: Forger) -> None:
     forger.git("switch", "-q", "main")
     forger.repository.commit({"other.txt": "theirs\n"}, "Theirs")
     forger.git("cherry-pick", forger.commit)
-    assert (forger.row()["verdict"], forger.codes()) == ("same bytes, other history", FROM_SAME)
+    assert (forger.row()["verdict"], forger.met()) == ("same bytes, other history", "same")
 
 
 def test_a_record_of_a_commit_makes_no_commit_the_plans_own(forger: Forger) -> None:
@@ -269,7 +267,7 @@ def test_a_record_of_a_commit_makes_no_commit_the_plans_own(forger: Forger) -> N
     forger.repository.commit({"other.txt": "theirs\n"}, "Theirs")
     forger.git("cherry-pick", forger.commit)
     forger.store(None, forger.given(commit=forger.git("rev-parse", "HEAD")))
-    assert (forger.row()["verdict"], forger.codes()) == ("same bytes, other history", FROM_SAME)
+    assert (forger.row()["verdict"], forger.met()) == ("same bytes, other history", "same")
     forger.git("switch", "-q", "work")
     forger.git("commit", "-q", "--amend", "--no-edit", "--author", "Eve <e@x>")
     forger.store(None, forger.given(commit=forger.git("rev-parse", "HEAD")))
@@ -303,13 +301,13 @@ def test_a_commit_by_others_or_signed_otherwise_than_approved_is_not_exact(
     ]  # fmt: skip
     for commit, signing, why in cases:
         forger.git("reset", "-q", "--hard", commit)
-        for named in (None, commit):
-            forger.store(None, forger.signed(signing=signing)._replace(commit=named))
-            row = forger.row()
-            word = "same bytes, other history" if why else "exact"
-            assert (row["verdict"], row["approved"]) == (word, "signed"), (commit, row)
-            assert why in row["why"], row
-    assert forger.codes() == FROM_SAME
+        named = commit if why else None
+        forger.store(None, forger.signed(signing=signing)._replace(commit=named))
+        row = forger.row()
+        word = "same bytes, other history" if why else "exact"
+        assert (row["verdict"], row["approved"]) == (word, "signed"), (commit, row)
+        assert why in row["why"], row
+    assert forger.met() == "same"
 
 
 def test_old_bytes_that_were_approved_once_are_no_same_bytes_over_a_later_fix(
@@ -320,7 +318,7 @@ def test_old_bytes_that_were_approved_once_are_no_same_bytes_over_a_later_fix(
     forger.repository.commit({"src/a.py": TWO}, f"Add two\n\nPlan-Digest: {forger.digest}")
     row = forger.row()
     assert (row["verdict"], row["edited"]) == ("edited afterwards", ["src/a.py"])
-    assert forger.codes() == FROM_ANY
+    assert forger.met() == "any"
 
 
 def test_a_parent_that_git_does_not_read_is_none(forger: Forger) -> None:
@@ -345,16 +343,16 @@ def test_taking_a_plan_back_is_a_verdict_of_its_own_and_needs_an_approval_where_
     forger: Forger,
 ) -> None:
     assert forger.journey.planner("undo").code == 0
-    assert (forger.row()["verdict"], forger.codes()) == ("taken back", PASSES)
-    block = forger.validate("--range", "HEAD~1..HEAD").block
-    assert (block.get("approved"), block.get("claimed")) == ("0", "0")
+    row = forger.row("--require", "exact")
+    assert (row["verdict"], row["code"], row["counts"]) == ("taken back", 0, (0, 0))
     forger.store(None, None)
-    assert (forger.row()["verdict"], forger.always_fails()) == ("not approved", True)
+    assert forger.fails()
 
     forger.store(None, forger.signed())
     strict = ("--target", forger.strict)
-    assert (forger.row(*strict)["verdict"], forger.always_fails(*strict)) == ("taken back", True)
-    assert "without an approval of its own" in forger.row(*strict)["problems"][0]["problem"]
+    row = forger.row(*strict)
+    assert (row["verdict"], row["code"]) == ("taken back", 1)
+    assert "without an approval of its own" in row["problems"][0]["problem"]
     assert forger.validate("--commit", "HEAD", *strict).code == 1
     # A plan of its own whose change is the reverse.
     plan = turned(forger)
@@ -362,8 +360,8 @@ def test_taking_a_plan_back_is_a_verdict_of_its_own_and_needs_an_approval_where_
     tree = forger.git("rev-parse", "HEAD^{tree}")
     forger.store(data, forger.signed(digest, base=forger.commit, tree=tree), digest)
     forger.amend({}, f"Back\n\nThis reverts commit {forger.commit}.\n\nPlan-Digest: {digest}")
-    assert (forger.row()["verdict"], forger.row()["plans"]) == ("exact", [digest])
-    assert forger.codes(*strict) == PASSES
+    row = forger.row(*strict, "--require", "exact")
+    assert (row["verdict"], row["plans"], row["code"]) == ("exact", [digest], 0)
 
 
 def turned(forger: Forger) -> Plan:
@@ -402,14 +400,15 @@ def test_a_merge_that_brings_an_old_file_back_is_named(forger: Forger) -> None:
         else:
             forger.git("merge", "-q", "--no-ff", "-m", "Merge", "main")
             forger.amend({"other.txt": None} if way == "by hand" else {"src/a.py": ONE})
-        answer = forger.validate(*between)
+        answer = forger.validate(*between, "--format", "json")
         assert answer.code == 1, way
         name = "src/a.py" if way == "an old file" else "other.txt"
-        [row] = [r for r in forger.rows(f"{fixed}..HEAD") if r["verdict"] == "no plan"]
-        assert (row["additional"], name in answer.text) == ([name], True), way
+        found = json.loads(answer.text)
+        [row] = [r for r in found["commits"] if r["verdict"] == "no plan"]
+        assert row["additional"] == [name], way
         assert "a merge with other files than git makes of its parents" in row["why"]
-        whole = json.loads(forger.validate(*between, "--format", "json").text)["whole"]
-        assert whole["not_held"] == ([] if way == "an old file" else [name]), way
+        assert name in row["problems"][0]["problem"], way
+        assert found["whole"]["not_held"] == ([] if way == "an old file" else [name]), way
 
 
 def test_a_settled_conflict_an_octopus_and_histories_apart_are_judged(forger: Forger) -> None:
@@ -449,10 +448,11 @@ def test_a_merge_that_cannot_be_made_again_is_said_and_no_pass(forger: Forger) -
     others = [forger.git(*made, str(number)) for number in range(17)]
     words = [word for one in (forger.commit, *others) for word in ("-p", one)]
     forger.git("reset", "-q", "--hard", forger.git("commit-tree", tree, *words, "-m", "Many"))
-    row = forger.rows(f"{forger.base}..HEAD")[-1]
-    assert (row["verdict"], row["subject"]) == ("no plan", "Many")
+    between = ("--range", f"{forger.base}..HEAD", "--require", "any", "--format", "json")
+    answer = forger.validate(*between)
+    row = json.loads(answer.text)["commits"][-1]
+    assert (row["verdict"], row["subject"], answer.code) == ("no plan", "Many", 1)
     assert "a merge that cannot be judged: it has 18 parents" in row["why"]
-    assert forger.validate("--range", f"{forger.base}..HEAD", "--require", "any").code == 1
 
 
 def test_a_range_is_one_difference_from_where_it_began(forger: Forger) -> None:

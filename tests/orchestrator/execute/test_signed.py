@@ -18,7 +18,7 @@ from shared.ssh_signature import message_of_form_1
 from state.files import write_json
 from tests.journey import FILES, Answer, Journey, call
 from tests.shared.software_key import Key
-from tests.shared.test_ssh_signature import plain_key
+from tests.shared.test_ssh_signature import plain_key, plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,15 +37,16 @@ class Signing:
     """A submitted plan in a repository whose base lists Ann's touched key and a plain one."""
 
     def __init__(self, make_repo: Repositories, folder: Path, config: str = "") -> None:
-        self.touched = Key()
-        self.plain, line = plain_key(folder)
-        self.listed = self.touched.line(BOB) + line.decode()
+        self.touched = Key(b"Bob's")
+        self.listed = self.touched.line(BOB) + plain_line()
         files = {**FILES, "planning/allowed_signers": self.listed, "planner.toml": config}
         self.repository = make_repo(files=files)
         self.journey = Journey(self.repository).to("submitted")
         status = json.loads(self.journey.planner("status", "--json").text)
         self.digest = str(status["digest"])
         self.base = self.repository.git("rev-parse", "HEAD")
+        # Not before: what begins with files of its own is not kept.
+        self.plain, _ = plain_key(folder)
         self.folder = folder
 
     def colleagues(self, key: Key | None = None, flags: int = 1, **changed: object) -> str:

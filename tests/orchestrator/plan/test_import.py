@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -28,11 +28,15 @@ pytestmark = pytest.mark.requirement("PC-3")
 NAMES = ["M-001", "M-002", "M-003", "M-004"]
 
 
-def plan_of(**depends_on: list[str]) -> list[dict[str, Any]]:
+def milestone(name: str, number: int, before: list[str]) -> Milestone:
+    return Milestone(id=name, number=number, name="x", depends_on=tuple(before))
+
+
+def plan_of(**depends_on: list[str]) -> list[Milestone]:
     """Return milestones by the last digit of their ids, with what they depend on."""
     return [
-        {"id": f"M-00{name[1:]}", "depends_on": [f"M-00{one}" for one in before]}
-        for name, before in depends_on.items()
+        milestone(f"M-00{name[1:]}", number, [f"M-00{one}" for one in before])
+        for number, (name, before) in enumerate(depends_on.items(), 1)
     ]
 
 
@@ -51,25 +55,22 @@ def plan_of(**depends_on: list[str]) -> list[dict[str, Any]]:
     ],
 )  # fmt: skip
 def test_each_impossible_dependency_is_removed_with_a_warning_of_its_own(
-    milestones: list[dict[str, Any]], kept: list[list[str]], warnings: list[str]
+    milestones: list[Milestone], kept: list[list[str]], warnings: list[str]
 ) -> None:
-    assert drop_dependencies(milestones) == warnings
-    assert [m["depends_on"] for m in milestones] == kept
+    found, warned = drop_dependencies(milestones)
+    assert warned == warnings
+    assert [[*m.depends_on] for m in found] == kept
 
 
 @given(st.lists(st.lists(st.sampled_from([*NAMES, "M-009"]), unique=True), min_size=4, max_size=4))
 def test_what_is_left_has_an_order_and_as_much_was_warned_of(before: list[list[str]]) -> None:
-    rows = [{"id": n, "depends_on": list(b)} for n, b in zip(NAMES, before, strict=True)]
-    warnings = drop_dependencies(rows)
-    found = [
-        Milestone(id=r["id"], number=n, name="x", depends_on=tuple(r["depends_on"]))
-        for n, r in enumerate(rows, 1)
-    ]
+    rows = [milestone(name, n, before[n - 1]) for n, name in enumerate(NAMES, 1)]
+    found, warnings = drop_dependencies(rows)
     assert find_cycle(found) == []
-    assert len(warnings) == sum(map(len, before)) - sum(len(r["depends_on"]) for r in rows)
-    for name, row, wanted in zip(NAMES, rows, before, strict=True):
-        for lost in {*wanted} - {*row["depends_on"]}:
-            assert any(w.startswith(f"{name}: its dependency on {lost},") for w in warnings)
+    assert len(warnings) == sum(map(len, before)) - sum(len(m.depends_on) for m in found)
+    for one, wanted in zip(found, before, strict=True):
+        for lost in {*wanted} - {*one.depends_on}:
+            assert any(w.startswith(f"{one.id}: its dependency on {lost},") for w in warnings)
 
 
 def test_the_command_says_what_it_has_left_out(make_repo: Repositories) -> None:
@@ -77,9 +78,10 @@ def test_the_command_says_what_it_has_left_out(make_repo: Repositories) -> None:
     journey.start()
     plan = json.loads(json.dumps(OLDER_PLAN))
     plan["milestones"] = [
-        {**plan["milestones"][0], **row, "number": n, "files": [f"src/{n}.py"], "name": f"Part {n}",
+        {**plan["milestones"][0], "id": m.id, "depends_on": m.depends_on, "number": m.number,
+         "files": [f"src/{m.number}.py"], "name": f"Part {m.number}",
          "code_intents": [], "code_changes": [], "documentation": {}, "tests": {}}
-        for n, row in enumerate(plan_of(m1=["2"], m2=["1"]), 1)
+        for m in plan_of(m1=["2"], m2=["1"])
     ]  # fmt: skip
     journey.write_answer("old.json", plan)
     answer = journey.planner("plan", "import", f"{journey.state_dir}/answers/old.json")

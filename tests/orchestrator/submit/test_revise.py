@@ -73,8 +73,8 @@ def test_remarks_of_all_revisions_are_shown_and_numbered_on(make_repo: Repositor
     assert "RM-001" not in summary
     with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
         lines = file.read().splitlines()
-    assert "- RM-001, on revision 1: Say why in a comment. (done: M-001)" in lines
-    assert "- RM-002, on revision 2: Say it in the docstring. (done: M-001)" in lines
+    assert "- RM-001, on revision 1: Say why in a comment. → done: M-001" in lines
+    assert "- RM-002, on revision 2: Say it in the docstring. → done: M-001" in lines
     assert "You remarked RM-002 Say it in the docstring." in page_of(journey)
 
 
@@ -111,9 +111,9 @@ def test_a_declined_remark_and_why_are_read_by_who_approves(make_repo: Repositor
     journey.to("submitted")
     assert f"RM-001: Say why in a comment. → {outcome}" in journey.last.data("summary")
     with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
-        assert "Say why in a comment. (declined: the name \\<b>says\\</b> it)" in file.read()
+        assert "Say why in a comment. → declined: the name \\<b>says\\</b> it" in file.read()
     page = page_of(journey)
-    assert f"RM-001 Say why in a comment. → {outcome}" in page
+    assert f"RM-001 on revision 1 Say why in a comment. → {outcome}" in page
     assert "1 remark declined" in page
 
 

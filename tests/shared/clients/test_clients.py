@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from cli.setup.hosts import HOSTS
@@ -11,11 +9,7 @@ from shared.clients import client_of
 from shared.guard import tools
 from shared.guard.forms import form_of
 from shared.guard.hook import DEEDS
-from shared.resources import ROOT
-from tests.generated_clients import clients_text, names
-
-if TYPE_CHECKING:
-    from tests.conftest import Golden
+from tests.generated_clients import KNOWN, clients_text, names
 
 KINDS = {
     tools.READ, tools.ASK, tools.AGENTS, tools.TASKS, tools.TODO, tools.FILE, tools.FOLDER,
@@ -23,8 +17,8 @@ KINDS = {
 }  # fmt: skip
 
 
-def test_what_concerns_every_client_is_made_from_their_files(golden: Golden) -> None:
-    golden(f"{ROOT}/shared/clients/known.py", clients_text())
+def test_what_concerns_every_client_is_made_from_their_files() -> None:
+    assert KNOWN.read_text(encoding="utf-8") == clients_text(), "--update-golden makes it"
 
 
 def test_each_client_has_a_file_and_a_recipe_of_setup() -> None:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.git import apply as apply_module
-from shared.git.apply import undo
+from shared.git.apply import apply, undo
 from shared.git.change import FileChange
 from shared.git.journal import journal_state
+from shared.git.repository import find_repository
 from shared.git.users_files import check_before, check_tree
+from shared.git.vault import open_vault
 from state.errors import Refused
 from tests.forms import part, some
+from tests.kills import killed_after
 from tests.shared.git.conftest import Project, look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 PLAN: dict[str, bytes | None] = {
     "src/app.py": b"a = 1\nb = 3\n",
@@ -486,49 +487,18 @@ def test_a_file_saved_by_the_user_during_the_apply_is_kept_and_the_rest_taken_ba
     assert journal_state(project.journal) == "undone"
 
 
-KILLED = """
-import os, sys
-sys.path.insert(0, {here!r})
-from shared.git.apply import apply
-from shared.git.repository import find_repository
-from shared.git.vault import open_vault
-from tests.shared.git.test_apply import load_changes
-real, count = os.replace, 0
-def kill(*args):
-    global count
-    real(*args)
-    count += 1
-    if count == {number}:
-        os.kill(os.getpid(), 9)
-os.replace = kill
-repo = find_repository({root!r})
-apply(repo, open_vault(repo, {vault!r}), load_changes({changes!r}), {journal!r}, "d" * 64)
-"""
-
-
-def load_changes(path: str) -> list[FileChange]:
-    import json
-
-    return [FileChange(**row) for row in json.loads(Path(path).read_text())]
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("PL-31")
-def test_a_killed_apply_is_finished_by_the_next_one(project: Project, tmp_path: Path) -> None:
-    import json
-
+def test_a_killed_apply_is_finished_by_the_next_one(project: Project) -> None:
     changes = _rich(project)
-    plan = tmp_path / "changes.json"
-    plan.write_text(json.dumps([vars(change) for change in changes]))
     before = look(project.root)
-    here = str(Path(__file__).parents[3])
+
+    def anew() -> None:
+        repo = find_repository(str(project.root))
+        apply(repo, open_vault(repo, project.vault.path), changes, project.journal, "d" * 64)
+
     for number in part(range(1, 9), 3):
-        code = KILLED.format(
-            here=here, number=number, root=str(project.root), vault=project.vault.path,
-            changes=str(plan), journal=project.journal,
-        )  # fmt: skip
-        done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
-        assert done.returncode in {-9, 0}, done.stderr.decode()
+        killed_after(number, os, "replace", anew)
         project.apply(changes)
         assert check_tree(project.repo, project.vault, changes) == []
         undo(project.repo, project.journal)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.git import command
 from shared.git.apply import apply
 from shared.git.change import FileChange, revert_changes
 from shared.git.commit import Committed, commit
 from shared.git.links import link
 from shared.git.proof import check_commit
+from shared.git.repository import find_repository
 from shared.git.users_files import check_tree
+from shared.git.vault import open_vault
 from shared.git.worktree import remove_worktree
 from state.errors import Refused
+from tests.forms import part
+from tests.kills import killed_after
 from tests.shared.git.conftest import DIGEST, Project, add_hook, look
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MESSAGE = f"Do the planned thing\n\nBecause it was approved.\n\nPlan-Digest: {DIGEST}\n"
 EXTRA: dict[str, bytes | None] = {"planning/plans/r1.json": b'{"digest":"d"}\n'}
@@ -403,54 +410,27 @@ def test_repeating_gives_the_same_commit_also_when_more_came_after(project: Proj
     assert project.git("rev-list", "--count", "HEAD") == "3"
 
 
-KILLED = """
-import os, sys
-sys.path.insert(0, {here!r})
-from shared.git import command
-from shared.git.repository import find_repository
-from shared.git.vault import open_vault
-from shared.git.commit import commit
-from tests.shared.git.test_apply import load_changes
-from tests.shared.git.test_commit import EXTRA, MESSAGE
-repo = find_repository({root!r})
-vault = open_vault(repo, {vault!r})
-real, count = command._start, 0
-def start(words, *rest):
-    global count
-    done = real(words, *rest)
-    count += 1
-    if count == {number}:
-        os.kill(os.getpid(), 9)
-    return done
-command._start = start
-commit(repo, {worktree!r}, vault, load_changes({changes!r}), MESSAGE, EXTRA)
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("PL-29")
-def test_a_commit_killed_at_any_point_ends_in_exactly_one(project: Project, tmp_path: Path) -> None:
-    import json
-
+def test_a_commit_killed_at_any_point_ends_in_exactly_one(project: Project) -> None:
     changes = project.plan(PLAN)
     project.apply(changes)
     project.write({"run.sh": b"staged\n"})
     project.git("add", "run.sh")
-    plan = tmp_path / "changes.json"
-    plan.write_text(json.dumps([vars(change) for change in changes]))
     start = project.git("rev-parse", "HEAD")
     index = (project.root / ".git/index").read_bytes()
-    for number in range(1, 60):
-        code = KILLED.format(
-            here=str(Path(__file__).parents[3]), number=number, root=str(project.root),
-            vault=project.vault.path, worktree=str(project.worktree), changes=str(plan),
-        )  # fmt: skip
-        done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
-        assert done.returncode in {-9, 0}, done.stderr.decode()
+
+    def anew() -> None:
+        repo = find_repository(str(project.root))
+        vault = open_vault(repo, project.vault.path)
+        commit(repo, str(project.worktree), vault, changes, MESSAGE, EXTRA)
+
+    for number in part(range(1, 60), 3):
+        is_killed = killed_after(number, command, "_start", anew)
         _commit(project, changes)
         assert project.git("rev-list", "--count", "HEAD") == "2"
         assert project.git("status", "--porcelain") == "M  run.sh"
-        if done.returncode == 0:
+        if not is_killed:
             break
         project.git("update-ref", "refs/heads/main", start)
         (project.root / ".git/index").write_bytes(index)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.imports import read_modules
+from benchmarks.imports import own_modules
 from shared.git.command import project_environment, user_environment
 from shared.git.hooks import LOCAL
 from shared.git.repository import find_repository, repository_at
@@ -27,7 +27,7 @@ FINDERS = {"shared/git/repository.py"}
 
 def calls(name: str) -> Iterator[str]:
     """Yield each module that calls the function, once a call."""
-    for module in read_modules().values():
+    for module in own_modules().values():
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
                 yield module.path
@@ -41,7 +41,7 @@ def test_git_is_made_only_where_its_folder_is_known() -> None:
 def test_no_other_module_starts_git() -> None:
     found = {
         module.path
-        for module in read_modules().values()
+        for module in own_modules().values()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.List) and node.elts
         if isinstance(node.elts[0], ast.Constant) and node.elts[0].value == "git"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.imports import read_modules
+from benchmarks.imports import own_modules
 from shared.git import fingerprint
 from shared.git.repository import find_repository
 from state.errors import Refused
 from tests.place import need_place
-from tests.test_git_by_path import named, words_of
+from tests.test_git_by_path import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,15 +132,14 @@ def called() -> set[str]:
         ["git", "--list-cmds=builtins"], capture_output=True, text=True, check=True
     )
     names, found = set(done.stdout.split()), set[str]()
-    for module in read_modules().values():
+    for module in own_modules().values():
         if module.path.startswith(NOT_CALLED):
             continue
-        for _, top in named(module.tree):
-            for node in ast.walk(top):
-                words = words_of(node)
-                plain = isinstance(node, ast.Tuple) and not any(w[:1] == "-" for w in words)
-                if words and not plain:
-                    found.add(words[0])
+        for node in ast.walk(module.tree):
+            words = words_of(node)
+            plain = isinstance(node, ast.Tuple) and not any(w[:1] == "-" for w in words)
+            if words and not plain:
+                found.add(words[0])
     return found & names
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from shared.git import command
 from shared.git.links import link
 from shared.git.repository import find_repository, head
 from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree, open_worktree, remove_worktree
 from state.errors import Refused
+from tests.kills import killed_after
 from tests.shared.git.conftest import Project, add_hook, look
 
 
@@ -173,38 +175,19 @@ def test_a_folder_that_is_not_a_worktree_is_never_removed(project: Project) -> N
     assert (project.root / "mine/x").exists()
 
 
-KILLED = """
-import os, sys
-sys.path.insert(0, {here!r})
-from shared.git import command, worktree
-from shared.git.repository import find_repository
-real, count = command._start, 0
-def start(words, *rest):
-    global count
-    done = real(words, *rest)
-    count += 1
-    if count == {number}:
-        os.kill(os.getpid(), 9)
-    return done
-command._start = start
-worktree.make_worktree(find_repository({root!r}), {path!r}, "HEAD")
-"""
-
-
 @pytest.mark.requirement("PL-32")
 def test_a_killed_making_is_repeated(project: Project) -> None:
     project.state.mkdir(parents=True)
+
+    def anew() -> None:
+        make_worktree(find_repository(str(project.root)), str(project.worktree), "HEAD")
+
     for number in range(1, 9):
-        code = KILLED.format(
-            here=str(Path(__file__).parents[3]), number=number, root=str(project.root),
-            path=str(project.worktree),
-        )  # fmt: skip
-        done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
-        assert done.returncode in {-9, 0}, done.stderr.decode()
+        is_killed = killed_after(number, command, "_start", anew)
         _make(project)
         assert project.git("status", "--porcelain", cwd=project.worktree) == ""
         remove_worktree(project.repo, str(project.worktree))
-        if done.returncode == 0:
+        if not is_killed:
             break
     else:
         pytest.fail("never came to its end")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import random
@@ -202,20 +203,21 @@ def test_a_shell_expands_a_pattern_to_no_file_that_the_guard_did_not_check(
         (tmp_path / f"{''.join(dice.choices(letters, k=dice.randint(1, 4)))}x").touch()
     parts = [*"abex]-^*?.*?[", "[a", "b]", "[ab]", "[^a]", "[a-e]", "'['", '"*"', "\\[", "'a]'"]
     parts += ["[[:alpha:]]", "[]a]", "[!a]", "x", "x"]
-    seen = 0
+    words = {}
     for _ in range(3_000):
         pattern = "".join(dice.choices(parts, k=dice.randint(1, 6)))
-        try:
+        with contextlib.suppress(Denied, IndexError):
             word = understand(f"cat -- {pattern}", str(tmp_path))[0].words[2]
-        except (Denied, IndexError):
-            continue
-        if not word.globs:
-            continue
-        line = f"printf '%s\\0' {pattern}"
-        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, check=True)
-        expanded = {os.fsdecode(name) for name in done.stdout.split(b"\0")[:-1]} - {word.value}
+            if word.globs:
+                words[pattern] = word
+    lines = "".join(f"printf '%s\\0' {pattern}; printf '\\n\\0'\n" for pattern in words)
+    done = subprocess.run(["bash", "-ec", lines], cwd=tmp_path, capture_output=True, check=True)
+    seen = 0
+    for (pattern, word), said in zip(words.items(), done.stdout.split(b"\n\0"), strict=False):
+        expanded = {os.fsdecode(name) for name in said.split(b"\0")[:-1]} - {word.value}
         assert expanded <= set(expand(word, Scene(str(tmp_path)))), pattern
         seen += len(expanded) > 0
+    assert done.stdout.count(b"\n\0") == len(words)
     assert seen > 100
 
 

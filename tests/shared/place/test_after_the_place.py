@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.shared.place.arena import ENTRY, hidden
-from tests.shared.place.scene import NAME, PLANNER, Scene, build
-from tests.shared.place.test_attacks import scene_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.shared.place.scene import PLANNER, Scene
 
 PATIENCE = 10  # seconds in which our program must have answered
 QUESTION = (
@@ -33,14 +25,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="the place is made of Linux namespaces"),
 ]
-
-
-@pytest.fixture
-def scene() -> Iterator[Scene]:
-    """Return a scene of its own where the place shows it."""
-    top = Path(tempfile.mkdtemp(prefix=NAME, dir=scene_folder()))
-    yield build(top / "scene")
-    shutil.rmtree(top)
 
 
 def planner(scene: Scene, *words: str) -> str:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.shared.place.scene import Scene, write
-from tests.shared.place.test_after_the_place import in_place, printed, scene
+from tests.shared.place.test_after_the_place import in_place, printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["scene"]  # the fixture
 
 pytestmark = pytest.mark.slow
 

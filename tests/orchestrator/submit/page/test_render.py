@@ -78,9 +78,9 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "DL-002 A closed list of forms",
         "guessing swaps days and months",
         "RA-001 A library that guesses the form – it reads 03.04. as March",
-        "not chosen asking the exporting side to change",
+        "Not wanted asking the exporting side to change",
         "Made by planner review. This page shows the plan; what is approved is its digest",
-        "R-001 A third form exists in old exports – the report names it",
+        "R-001 importer/dates.py:parse A third form exists in old exports – the report names it",
         "no export of the last five years has another form",  # assumed
         "C-001 MUST no new dependency (user)",
         "INV-001 parse never returns a day",
@@ -98,7 +98,7 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "file-length at importer/forms.json: a table, not code",  # accepted
         "CP-001 May an import stop at the first row without a date?",
         "Answer: No, collect all of them",
-        "Your remarks RM-001 Report all rows, not only the first. → done: M-002",
+        "Your remarks RM-001 on revision 1 Report all rows, not only the first. → done: M-002",
         "Notes on this revision The base moved from 1f2e3d4c to 4d3c2b1a.",
         "You remarked RM-001 Report all rows, not only the first.",
         "Revised since The base moved from 1f2e3d4c to 4d3c2b1a.",
