@@ -34,9 +34,11 @@ def allow(state: State, most_files: int, risk: str, *, unproven: bool = False) -
     if state.run.ending:
         text = f"the run is {state.run.ending}"
         raise Refused("conflict", "auto on", text, "start a new run", "planner start")
-    guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
+    rows = state.database.planning_of(state.run.run_id)
     try:
-        consent = check_consent(state.run.run_id, guarded=guarded, now=time.time())
+        consent = check_consent(
+            state.run.run_id, guarded=is_guarded(state.database, rows), now=time.time()
+        )
     except Refused as refusal:
         why = refusal.problems[0].problem.partition(", and ")[0]
         text = f"{why}, but only a person may approve in advance"
@@ -50,7 +52,7 @@ def allow(state: State, most_files: int, risk: str, *, unproven: bool = False) -
     if given and (given.most_files, given.risk) == (most_files, risk):
         return
     what = ("auto", "on", "--files", str(most_files), "--risk", risk)
-    check_second_act(state.database, state.run, consent, what, guarded=guarded, again=unproven)
+    check_second_act(state.database, rows, consent, what, again=unproven)
     with state.database as database:
         database.set_auto(state.run, most_files, risk, consent.who, consent.channel)
         detail = f"at most {most_files} files, risk {risk}, channel: {consent.channel}"

@@ -34,6 +34,7 @@ from state.frozen_bytes import digest_of
 
 if TYPE_CHECKING:
     from shared.approval import Approval
+    from state.database import Planning
 
 
 class Given(NamedTuple):
@@ -83,10 +84,8 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
             found, consent = _consent(state, commit_to_come(state, plan), now, given)
             check_demand(consent, state.config["config"].get("require", ""), digest)
             check_run(state)
-            what, guarded = ("approve", digest), _is_guarded(state)
-            check_second_act(
-                state.database, state.run, consent, what, guarded=guarded, again=given.unproven
-            )
+            rows, what = _rows(state), ("approve", digest)
+            check_second_act(state.database, rows, consent, what, again=given.unproven)
             approval.save(state.state_dir, found)
             with state.database as database:
                 database.approve(state.run, digest, consent.who, consent.channel)
@@ -97,7 +96,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
 
 def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[Approval, Consent]:
     """Return the approval to be kept and how strong it is; Refused if it is not given."""
-    guarded = _is_guarded(state)
+    guarded = is_guarded(state.database, _rows(state))
     if not given.is_signed:
         consent = check_consent(asked.digest, guarded=guarded, now=now)
         proof = {"kind": approval.TYPED} if consent.channel == COMMAND else None
@@ -119,8 +118,9 @@ def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[A
     return found._replace(word=channel, who=who), Consent(channel, who=who)
 
 
-def _is_guarded(state: State) -> bool:
-    return is_guarded(state.database, state.database.planning_of(state.run.run_id))
+def _rows(state: State) -> list[Planning]:
+    """Return the agents that plan the run."""
+    return state.database.planning_of(state.run.run_id)
 
 
 def _check_same(file: str, found: Approval, asked: Approval) -> None:

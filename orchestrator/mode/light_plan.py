@@ -133,7 +133,7 @@ def approve(target: Target, begins: str, now: float, given: Given = TYPED) -> Mo
         check_demand(consent, _demand(found), digest)
         check_tree(found)
         what = ("approve", digest)
-        check_second_act(found.database, None, consent, what, guarded=guarded, again=given.unproven)
+        check_second_act(found.database, rows, consent, what, again=given.unproven)
         found.change("approve", consent.who, consent.detail)
     return found
 

@@ -12,7 +12,7 @@ import sys
 from shared import resources
 from shared.clients import known
 from shared.guard import typed
-from shared.mode.guarded import GUARDED, assistant_variable, is_guarded
+from shared.mode.guarded import ASKED, GUARDED, assistant_variable, is_guarded
 from shared.mode.sessions import all_sessions
 from state.actors import PERSON, UNPROVEN
 from state.channels import COMMAND, PROVEN, TERMINAL, UNPROVEN_CHANNEL, label
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from state.database import Database, Planning, Run
 
-ASKED = "ask to approve"  # the audit's word for an approval that needs a second act
 UNPROVEN_OPTION = "--unproven"  # of the second act
 _CLIENT = "client "
 
@@ -105,23 +104,30 @@ def check_demand(consent: Consent, demand: str, digest: str) -> None:
 
 
 def check_second_act(
-    database: Database, run: Run | None, consent: Consent, what: Sequence[str], *,
-    guarded: bool, again: bool,
+    database: Database, rows: Sequence[Planning], consent: Consent, what: Sequence[str], *,
+    again: bool,
 ) -> None:  # fmt: skip
     """Raise Refused for the first act of an unproven approval; it counts once it is given `again`.
 
-    `what` are the words of the command. Where hooks check the session that plans, or were set up
-    and do not, another program must not start the execution by what looks like any approval.
+    `rows` are the agents that plan, `what` the words of the command. Where hooks check the session
+    that plans, or were set up and do not, another program must not start the execution by what
+    looks like any approval.
     """
-    if consent.channel != UNPROVEN_CHANNEL or not (guarded or _are_hooks_set_up()):
+    if consent.channel != UNPROVEN_CHANNEL:
         return
-    asked, rows = f"{' '.join(what)}, ", database.audit_rows(run)
-    if any(row["action"] == ASKED and row["detail"].startswith(asked) for row in rows):
+    if not (is_guarded(database, rows) or _are_hooks_set_up()):
+        return
+    run = database.run(rows[0].run_id) if rows and rows[0].run_id else None
+    asked, noted = f"{' '.join(what)}, ", database.audit_rows(run)
+    if any(row["action"] == ASKED and row["detail"].startswith(asked) for row in noted):
         if again:
             return
     else:
+        agents = [row.agent_name for row in rows] or [database.agent]
         with database:
-            database.audit(run, consent.who, ASKED, detail=asked + consent.detail)
+            for agent in agents:
+                said = asked + consent.detail
+                database.audit(run, consent.who, ASKED, agent=agent, detail=said)
     text = f"nothing shows that a person gives this approval: {consent.why}. So it takes two acts"
     allowed = (
         f"type /{typed.COMMAND} with the digest in Claude Code, sign by a key to touch (--sign), "

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from state.database import Database, Planning
 
+ASKED = "ask to approve"  # the audit's word for an approval that needs a second act
 GUARDED = "guarded"  # the audit's word for the first tool call that a hook has seen
 NOT_GUARDED = "not guarded: no hook has checked a tool call of the session that plans"
 

@@ -6,6 +6,7 @@ import json
 
 from shared import resources
 from shared.builders import escape, shortened
+from shared.mode.guarded import ASKED
 from shared.mode.limits import settle
 from state import store
 from state.database import Database
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 MOST_INJECTED = 2_400  # characters, 600 tokens
 _MOST_TEXT = 160
+_ASKED = (
+    "Somebody has asked to approve this plan in a way that shows no person. Tell the user, who "
+    "alone knows whether that was them."
+)
 _MARKS = {"started": " ← in progress", "done": " (done)"}
 
 
@@ -47,7 +52,20 @@ def injected(session: Session, now: float) -> str:
     plan = None
     if session.state_dir and session.run_id and row.phase == EXECUTING:
         plan = store.read_plan(resources.plan_path(session.state_dir))
-    return "\n".join(part for part in (said, injection(row, plan, session.state_dir)) if part)
+    told = (said, injection(row, plan, session.state_dir), _asked(session, row))
+    return "\n".join(filter(None, told))
+
+
+def _asked(session: Session, row: Planning) -> str:
+    """Return that somebody has tried to approve what waits, who may be no person, or ""."""
+    if row.phase != SUBMITTED:
+        return ""
+    database = Database(session.database)
+    try:
+        noted = database.was_noted(row.agent_name, ASKED, row.submitted_at or "")
+    finally:
+        database.close()
+    return _ASKED if noted else ""
 
 
 def injection(row: Planning, plan: Plan | None, state_dir: str | None) -> str:

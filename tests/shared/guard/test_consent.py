@@ -360,6 +360,8 @@ def test_an_approval_that_nothing_shows_to_be_a_persons_takes_a_second_act(
     assert f"approve {digest} --unproven" in first.text
     asked = [row for row in audit(waiting) if row["action"] == "ask to approve"]
     assert [row["who"] for row in asked] == ["person (unproven)"]
+    told = Client(waiting.repository.path).sends("UserPromptSubmit", prompt="and now?")
+    assert "shows no person. Tell the user" in told["hookSpecificOutput"]["additionalContext"]
     again = terminals.run(alone, waiting.repository.path)
     assert again.code == 0, again.text
     assert recorded(waiting)[1].startswith("channel: unproven (")
