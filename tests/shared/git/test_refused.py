@@ -197,10 +197,10 @@ def test_a_folder_that_is_gone_and_a_git_that_is_not_there_are_told_apart(
 @pytest.mark.requirement("VR-4")
 def test_a_filter_that_no_option_of_git_can_replace_is_refused(project: Project) -> None:
     project.git("config", "filter.a=b.clean", "cat")
-    git, root = project.repo.git, str(project.root)
-    problem = refused(lambda: confined(git, root, root))
+    problem = refused(lambda: project.repo.git)
     assert (problem.at, problem.kind) == ("git config filter.a=b.clean", "refused")
     project.git("config", "--rename-section", "filter.a=b", "filter.ab")
+    git, root = project.repo.git, str(project.root)
     assert len(confined(git, root, root)) == 1
 
 
