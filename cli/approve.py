@@ -47,8 +47,7 @@ def approve_command(  # noqa: PLR0913 – one parameter per option
 
     At least 12 digits of it are enough, if no other plan has them. The approval is written to
     approval.json in the run's state directory; `planner validate --approval` reads a signed one
-    anywhere. With --only, these milestones become a revision of their own, with a digest to
-    approve.
+    anywhere. With --only, these milestones become a revision of their own, with its digest.
 
     Example: planner approve 951f84f6d5ed --sign
     """

@@ -89,12 +89,17 @@ def run(
         relay.close()
     _ENDING.append(first)
     if report.code or any(sign in relay.tail for sign in _MISSED):
-        from shared.place.unseen import note  # not at the top: most commands do not fail
-
-        report.unseen = note(place, [*argv, os.fsdecode(relay.tail)])
-        if report.unseen and report.code and output is not None:
-            os.write(output, os.fsencode(f"\n[{report.unseen}]\n"))
+        _add_unseen(report, place, [*argv, os.fsdecode(relay.tail)], output)
     return report
+
+
+def _add_unseen(report: Report, place: Place, texts: Sequence[str], output: int | None) -> None:
+    """Say in the report, and after the output, what a command may have looked for in vain."""
+    from shared.place.unseen import note  # not at the top: most commands do not fail
+
+    report.unseen = note(place, texts)
+    if report.unseen and report.code and output is not None:
+        os.write(output, os.fsencode(f"\n[{report.unseen}]\n"))
 
 
 def _tell(file: BinaryIO, text: bytes) -> None:
