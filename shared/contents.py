@@ -34,7 +34,6 @@ DESIGN_REVIEWER, REVIEWER, DOCS_REVIEWER = "design reviewer", "reviewer", "docs 
 PLANNER, AUTHOR, AGAIN = "planner", "author", "reviewer again"
 _REVIEWERS = frozenset({DESIGN_REVIEWER, REVIEWER, DOCS_REVIEWER})
 _NEW = _REVIEWERS | {DESIGNER, DEVELOPER, WRITER, CARRIER}
-READERS = (PERSON, *sorted(_NEW), PLANNER, AUTHOR, AGAIN)
 
 # Where a person reads it.
 FIRST, GOAL, DECIDED = "Why and what", "Goal", "Decisions"

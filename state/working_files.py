@@ -64,6 +64,13 @@ class WorkingFiles(Beneath):
 
         self._at(path, remove, None)
 
+    def take_away(self, path: str) -> None:
+        """Remove a file, or a link itself, if it is there, and the folders that it leaves empty."""
+        there = self.reach(path)
+        if there is not None and not stat.S_ISDIR(there.st_mode):
+            self.unlink(path)
+            self.remove_empty(os.path.dirname(path))
+
     def remove_empty(self, path: str) -> None:
         """Remove a folder, then those around it, as long as they are empty."""
         names = self._names(path) if path else []

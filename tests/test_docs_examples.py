@@ -74,7 +74,7 @@ def place_settings(block: str, repo: Repository) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(block)
     home = os.environ["HOME"]
-    assert shown_by_user(home) == [f"{home}/data", f"{home}/work/schema"]
+    assert shown_by_user(home) == [f"{home}/data", f"{home}/projects/schema"]
 
 
 def bundle(block: str, repo: Repository) -> None:

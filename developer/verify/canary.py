@@ -99,23 +99,10 @@ def _restore_all(folder: str) -> list[str]:
             displaced += [path] if moved else []
             _restore(worktree, path, _original(folder, number))
     for path in note.get("added", ()):
-        _remove(WorkingFiles(worktree), path)
+        WorkingFiles(worktree).take_away(path)
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
     return displaced
-
-
-def _remove(files: WorkingFiles, path: str) -> None:
-    """Remove a file that was there for a run only, and the folders that it leaves empty."""
-    there = files.reach(path)
-    if there is not None and not stat.S_ISDIR(there.st_mode):
-        files.unlink(path)
-    files.remove_empty(os.path.dirname(path))
-
-
-def is_broken(folder: str) -> bool:
-    """Return whether files of a worktree are still broken on purpose, also by a killed process."""
-    return os.path.exists(_marker(folder))
 
 
 def _marker(folder: str) -> str:

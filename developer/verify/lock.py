@@ -7,7 +7,7 @@ import fcntl
 import os
 from typing import TYPE_CHECKING
 
-from developer.verify.canary import is_broken, restore_files
+from developer.verify.canary import restore_files
 from developer.verify.job import TEMPORARY_FOLDER, read_note, verify_file
 from shared.git.files import remove_tree
 from shared.git.repository import repository_at
@@ -71,17 +71,6 @@ def recover(state_dir: str) -> list[str]:
         job = read_note(verify_file(state_dir, "job.json"))
         remove_worktree(repository_at(job["repository"]), base)
     return displaced
-
-
-def restore_canary(state_dir: str) -> list[str]:
-    """Restore the files that a killed verification left broken; return those overwritten since.
-
-    Does nothing if none is broken. Refused (`locked`) while a running verification needs them so.
-    """
-    if not is_broken(os.path.join(state_dir, "verify", "canary")):
-        return []
-    with undisturbed(state_dir) as displaced:
-        return displaced
 
 
 def adopt_lock(state_dir: str) -> int | None:

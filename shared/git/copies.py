@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from typing import TYPE_CHECKING
 
 from shared.git.few_paths import folders_of
@@ -69,7 +68,7 @@ def reset(git: Git, tree: str) -> None:
     words = ("diff-index", "--cached", "-z", "--name-only", "--no-renames", "--diff-filter=A")
     files = WorkingFiles(git.root or "")
     for name in git.names(*words, tree):
-        _remove(files, os.fsdecode(name))
+        files.take_away(os.fsdecode(name))
     git.run("read-tree", "--reset", tree)
 
 
@@ -91,7 +90,7 @@ def bring(git: Git, rows: Sequence[bytes], folder: str) -> None:
     for meta, name in zip(rows[::2], rows[1::2], strict=True):
         _, mode, _, blob, _ = meta.split(b" ")
         if mode == b"000000":
-            _remove(files, os.fsdecode(name))
+            files.take_away(os.fsdecode(name))
         else:
             lines.append(mode + b" " + blob + b"\t" + name + b"\0")
             paths.append(os.fsdecode(name))
@@ -99,14 +98,6 @@ def bring(git: Git, rows: Sequence[bytes], folder: str) -> None:
         lent = git.on_index(os.path.join(folder, "brought"))
         lent.run("update-index", "-z", "--index-info", stdin=b"".join(lines))
         lay(lent, paths)
-
-
-def _remove(files: WorkingFiles, path: str) -> None:
-    """Remove a file, or a link itself, and the folders that it leaves empty."""
-    there = files.reach(path)
-    if there is not None and not stat.S_ISDIR(there.st_mode):
-        files.unlink(path)
-        files.remove_empty(os.path.dirname(path))
 
 
 def _beside(git: Git) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from developer.verify.background import cancel_verify, wait_until_idle
 from developer.verify.job import Done, Running
-from developer.verify.lock import restore_canary, undisturbed
+from developer.verify.lock import undisturbed
 from shared.resources import quote
 from state.errors import Refused
 from tests.developer.verify.conftest import Site, gone, until
@@ -31,23 +31,22 @@ def test_a_killed_worker_leaves_broken_files_that_the_next_command_restores(site
     with pytest.raises(Refused) as refusal, undisturbed(site.state):
         pytest.fail("a living verification was disturbed")
     assert refusal.value.problems[0].kind == "locked"
-    with pytest.raises(Refused):
-        restore_canary(site.state)
     os.kill(site.worker_pid(), signal.SIGKILL)
     until(lambda: gone(int(seen.read_text())))
     until(lambda: _restored(site))
     assert path.read_bytes() == before
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
-    assert restore_canary(site.state) == []
+    with undisturbed(site.state) as displaced:
+        assert displaced == []
 
 
 def _restored(site: Site) -> bool:
     # The kernel frees the lock when the process is gone, which is a moment after the kill.
     try:
-        restore_canary(site.state)
+        with undisturbed(site.state):
+            return True
     except Refused:
         return False
-    return True
 
 
 def test_a_worker_that_died_is_started_again(site: Site) -> None:

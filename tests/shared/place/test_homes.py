@@ -46,11 +46,11 @@ infra/terraform.tfstate.backup infra/prod.tfvars .config/gcloud/credentials.db .
 .config/rclone/rclone.conf .config/op/config .config/unheard-of/token .local/share/unheard-of/key
 .ansible/vault .jupyter/config.json .ipython/profile_default/history.sqlite .config/nix/nix.conf
 .local/share/pypoetry/auth.toml
-.unheard-of/token secret.txt src/elsewhere/main.py go/src/private/.env work/app/.env
-work/app/.git/.env work/app/.git/hooks/id_rsa work/app/node_modules/x/.env
-work/app/node_modules/@a/b/.npmrc work/app/.venv/lib/python3.11/site-packages/x/.env
-work/app/vendor/x/server.key work/app/target/.env.local work/app/node_modules/x/key.pem lib/.env
-lib/.git/.env lib/deploy/server.key lib/node_modules/x/.env
+.unheard-of/token secret.txt src/elsewhere/main.py go/src/private/.env projects/app/.env
+projects/app/.git/.env projects/app/.git/hooks/id_rsa projects/app/node_modules/x/.env
+projects/app/node_modules/@a/b/.npmrc projects/app/.venv/lib/python3.11/site-packages/x/.env
+projects/app/vendor/x/server.key projects/app/target/.env.local projects/app/node_modules/x/key.pem
+lib/.env lib/.git/.env lib/deploy/server.key lib/node_modules/x/.env
 """
 SECRETS = _SECRETS.split()
 KEY = "-----BEGIN PRIVATE KEY-----\n"
@@ -61,8 +61,8 @@ def home() -> Path:
     """The home of the user, with the project in it."""
     need_place()
     home = Path(os.environ["HOME"])
-    (home / "work" / "app").mkdir(parents=True)
-    subprocess.run(["git", "init", "-q", str(home / "work" / "app")], check=True)
+    (home / "projects" / "app").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(home / "projects" / "app")], check=True)
     return home
 
 
@@ -71,7 +71,7 @@ def seen(home: Path) -> Callable[[str], str]:
     """Return a function that runs a text in the place and returns all that was printed."""
 
     def run(text: str) -> str:
-        done = enter(home / "work" / "app", text)
+        done = enter(home / "projects" / "app", text)
         return done.stdout + done.stderr
 
     return run
@@ -82,7 +82,7 @@ def test_no_secret_of_the_home_or_the_project_is_readable(
 ) -> None:
     assert len(SECRETS) >= 60
     write(home, {name: f"{KEY}planted-{number}\n" for number, name in enumerate(SECRETS)})
-    write(home / "work/app", {"go.mod": "replace lib => ../../lib\n", "kept": "seen-own\n"})
+    write(home / "projects/app", {"go.mod": "replace lib => ../../lib\n", "kept": "seen-own\n"})
     write(home, {"lib/go.mod": "seen-lib\n", "lib/certificate": "seen-too\n"})
     named = " ".join(f'"$HOME/{name}"' for name in SECRETS)
     printed = seen(f"find ~ -type f -exec cat {{}} +; cat {named}; ls -R ~")
@@ -92,7 +92,7 @@ def test_no_secret_of_the_home_or_the_project_is_readable(
 
 
 def test_certificates_that_packages_bring_are_shown(home: Path, seen: Callable[[str], str]) -> None:
-    packages = "work/app/.venv/lib/python3.11/site-packages/certifi"
+    packages = "projects/app/.venv/lib/python3.11/site-packages/certifi"
     write(home, {f"{packages}/cacert.pem": "-----BEGIN CERTIFICATE-----\nx\n"})
     assert "CERTIFICATE" in seen("cat .venv/lib/*/site-packages/certifi/cacert.pem")
 
@@ -132,7 +132,7 @@ LINKS = {
 def test_what_an_environment_leads_to_is_shown_read_only(
     home: Path, seen: Callable[[str], str]
 ) -> None:
-    app, forms = home / "work" / "app", [*FORMS, *LINKS]
+    app, forms = home / "projects" / "app", [*FORMS, *LINKS]
     for name in forms:
         write(home, {f"{name}/{file}": f"seen-{name}\n" for file in ("file", "bin/a", "lib/a")})
         write(home, {f"{name}/{file}": "x\n" for file in ("src/lib/a", "pom.xml", ".git/HEAD")})
@@ -153,10 +153,10 @@ def test_python_and_node_find_what_is_installed_by_a_link(
 ) -> None:
     write(home, {"lib/src/lib.py": "print('py-found')\n", "lib/pyproject.toml": "and all of it\n"})
     write(home, {"pkg/index.js": "console.log('js-found')"})
-    packages = home / "work/app/.venv/lib/python3.11/site-packages"
+    packages = home / "projects/app/.venv/lib/python3.11/site-packages"
     write(packages, {"lib.pth": f"{home}/lib/src\n"})
-    (home / "work/app/node_modules").mkdir()
-    (home / "work/app/node_modules/pkg").symlink_to("../../../pkg")
+    (home / "projects/app/node_modules").mkdir()
+    (home / "projects/app/node_modules/pkg").symlink_to("../../../pkg")
     adds = f"import site; site.addsitedir('{packages}'); import lib"
     printed = seen(f'python3 -c "{adds}"; cat ~/lib/*.toml')
     assert printed == "py-found\nand all of it\n"
@@ -233,8 +233,8 @@ def test_a_home_of_linked_files_has_its_links(home: Path, seen: Callable[[str], 
 def test_a_project_cannot_have_the_home_or_its_secrets_shown(
     home: Path, seen: Callable[[str], str], named: str
 ) -> None:
-    write(home, {"secret.txt": "hunter2\n", ".ssh/a": "hunter2\n", "work/b/a": "hunter2\n"})
-    write(home, {".own/b/a": "hunter2\n", "work/app/go.mod": f"replace a => {named}\n"})
+    write(home, {"secret.txt": "hunter2\n", ".ssh/a": "hunter2\n", "projects/b/a": "hunter2\n"})
+    write(home, {".own/b/a": "hunter2\n", "projects/app/go.mod": f"replace a => {named}\n"})
     assert "hunter2" not in seen(
         "find ~ -type f -exec cat {} +; cat ~/secret.txt ../b/a ~/.ssh/a ~/.own/b/a"
     )
@@ -243,9 +243,9 @@ def test_a_project_cannot_have_the_home_or_its_secrets_shown(
 def test_what_the_user_names_is_shown_without_its_secrets(
     home: Path, seen: Callable[[str], str], users_settings: Callable[[str], Path]
 ) -> None:
-    write(home, {"data/a": "seen-data\n", "data/.env": "hunter2\n", "work/b/a": "seen-b\n"})
-    write(home, {".ssh/a": "hunter2\n", "work/c/a": "hunter2\n", "a.txt": "seen-file\n"})
-    users_settings('[place]\nshow = ["~/data", "~/work/b", "~/.ssh", "~/a.txt", "~/gone"]\n')
+    write(home, {"data/a": "seen-data\n", "data/.env": "hunter2\n", "projects/b/a": "seen-b\n"})
+    write(home, {".ssh/a": "hunter2\n", "projects/c/a": "hunter2\n", "a.txt": "seen-file\n"})
+    users_settings('[place]\nshow = ["~/data", "~/projects/b", "~/.ssh", "~/a.txt", "~/gone"]\n')
     printed = seen("cat ~/data/a ../b/a ~/a.txt ~/data/.env ../c/a ~/.ssh/a; touch ~/data/x")
     assert printed.split()[:3] == ["seen-data", "seen-b", "seen-file"]
     assert "Read-only file system" in printed
@@ -264,12 +264,12 @@ def test_a_wrong_setting_is_named(users_settings: Callable[[str], Path], text: s
 def test_nothing_runs_while_a_setting_is_wrong(
     home: Path, users_settings: Callable[[str], Path]
 ) -> None:
-    assert level(str(home / "work" / "app")).holds
+    assert level(str(home / "projects" / "app")).holds
     path = users_settings("[place]\nshow = 1\n")
     launcher = Path(ROOT, "bin", "planner")
     done = subprocess.run(
         [launcher, "ro", "-c", "echo ran"],
-        cwd=home / "work" / "app", capture_output=True, text=True, check=False,
+        cwd=home / "projects" / "app", capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "ran\n" not in done.stdout
     assert f'at="{path} [place].show"' in done.stdout
@@ -291,7 +291,7 @@ def test_a_failure_names_what_is_not_shown_and_the_setting_that_shows_it(
     home: Path, seen: Callable[[str], str], text: str
 ) -> None:
     write(home, {"other/sub/a": "x\n", "other/.git/HEAD": "x\n"})
-    (home / "work" / "app" / "link").symlink_to("../../other/sub")
+    (home / "projects" / "app" / "link").symlink_to("../../other/sub")
     said = seen(text).splitlines()[-1]
     assert said.startswith("planner: not shown: ~/other/sub/a")
     assert '[place] show = ["~/other"]' in said
@@ -317,7 +317,7 @@ def test_where_the_project_is_the_home_its_secrets_are_hidden_by_name() -> None:
 def test_homes_of_others_are_absent_those_of_windows_too() -> None:
     """The project is a third user's, as where root works; WSL shows homes of Windows below /mnt."""
     need_place()
-    files = {"work/a": "seen", ".ssh/id": "hunter2", "b/a": "hunter2", ".cargo/a": "tool-shown"}
+    files = {"projects/a": "seen", ".ssh/id": "hunter2", "b/a": "hunter2", ".cargo/a": "tool-shown"}
     tops = ("/home/me", "/home/other", "/mnt/c/Users/me", "/mnt/c/Users/other", "/root")
     made = "".join(
         f"mkdir -p $(dirname {top}/{name}); echo {text} >{top}/{name};"
@@ -326,10 +326,10 @@ def test_homes_of_others_are_absent_those_of_windows_too() -> None:
     mounts = "".join(f"mount -t tmpfs none {top};" for top in ("/home", "/mnt", "/root"))
     for own in ("/home/me", "/mnt/c/Users/me"):
         find = "find /home /mnt /root ~ -type f -not -path '*/.git*' -exec cat {} +"
-        command = words(Path(own, "work"), f"{find}; touch {own}/x && echo wrote")
+        command = words(Path(own, "projects"), f"{find}; touch {own}/x && echo wrote")
         done = subprocess.run(
-            ["unshare", "--mount", "sh", "-c", f'{mounts}{made} git init -q {own}/work; exec "$@"',
-             "sh", *command],
+            ["unshare", "--mount", "sh", "-c",
+             f'{mounts}{made} git init -q {own}/projects; exec "$@"', "sh", *command],
             env={**os.environ, "PATH": f"{os.environ['PATH']}:/mnt/c/Users/other/b"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
@@ -354,7 +354,7 @@ def test_without_a_variable_the_home_is_the_accounts(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home, {".cargo/credentials.toml": "hunter2\n", ".cargo/config.toml": "seen\n"})
-    app = home / "work" / "app"
+    app = home / "projects" / "app"
     expanded = f"import os\nos.path.expanduser = lambda _: {str(home)!r}\nimport sys"
     script = test_enter.ENTER.replace("import sys", expanded, 1)
     monkeypatch.setattr(test_enter, "ENTER", script)
