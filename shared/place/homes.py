@@ -8,6 +8,7 @@ the project's environment leads to.
 from __future__ import annotations
 
 import os
+import sys
 
 from shared import known_secrets, secret_walk
 from shared.paths import lies_in
@@ -177,9 +178,15 @@ class Homes:
                 yield prefix
 
     def _path(self) -> Iterator[str]:
-        """Yield the folders of PATH that lie in a home; programs of Windows could not run."""
+        """Yield the folders of PATH that lie in a home; programs of Windows could not run.
+
+        The folders of the interpreter that runs us are among them: a command in the place may call
+        us, and the caller's PATH need not name them.
+        """
         theirs = [top for top in self.emptied if top.endswith("/Users")]
-        for entry in filter(os.path.isabs, self._given.get("PATH", "").split(os.pathsep)):
+        own = (os.path.dirname(sys.executable), os.path.join(sys.base_prefix, "bin"))
+        entries = (*self._given.get("PATH", "").split(os.pathsep), *own)
+        for entry in dict.fromkeys(filter(os.path.isabs, entries)):
             if self.in_home(entry) and not lies_in(entry, theirs) and os.path.isdir(entry):
                 yield os.path.normpath(entry)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -314,18 +315,22 @@ def test_where_the_project_is_the_home_its_secrets_are_hidden_by_name() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
-def test_homes_of_others_are_absent_those_of_windows_too() -> None:
+def test_homes_of_others_are_absent_those_of_windows_too(tmp_path: Path) -> None:
     """The project is a third user's, as where root works; WSL shows homes of Windows below /mnt."""
     need_place()
     files = {"projects/a": "seen", ".ssh/id": "hunter2", "b/a": "hunter2", ".cargo/a": "tool-shown"}
     tops = ("/home/me", "/home/other", "/mnt/c/Users/me", "/mnt/c/Users/other", "/root")
+    python = sys.base_prefix  # it may lie in one of them, and stays
     made = "".join(
         f"mkdir -p $(dirname {top}/{name}); echo {text} >{top}/{name};"
         for top in tops for name, text in files.items()
     )  # fmt: skip
-    mounts = "".join(f"mount -t tmpfs none {top};" for top in ("/home", "/mnt", "/root"))
+    mounts = f"mount --bind {python} {tmp_path};"
+    mounts += "".join(f"mount -t tmpfs none {top};" for top in ("/home", "/mnt", "/root"))
+    mounts += f"mkdir -p {python}; mount --bind {tmp_path} {python};"
     for own in ("/home/me", "/mnt/c/Users/me"):
-        find = "find /home /mnt /root ~ -type f -not -path '*/.git*' -exec cat {} +"
+        find = f"find /home /mnt /root ~ -type f -not -path '*/.git*' -not -path '{python}/*'"
+        find += " -exec cat {} +"
         command = words(Path(own, "projects"), f"{find}; touch {own}/x && echo wrote")
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c",
@@ -334,6 +339,21 @@ def test_homes_of_others_are_absent_those_of_windows_too() -> None:
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert sorted(done.stdout.split()) == ["seen", "tool-shown", "wrote"], done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
+def test_the_interpreter_that_runs_us_is_there_in_another_users_home_and_off_path_too() -> None:
+    need_place()
+    inner = "/home/other/environment/bin/python3"
+    made = f"{sys.executable} -m venv --without-pip /home/other/environment; echo x >/home/other/.a"
+    command = [inner, *words(Path("/home/me"), f"{inner} -c 'print(1)'; cat /home/other/.a")[1:]]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c",
+         f'mount -t tmpfs none /home; mkdir /home/me; {made}; git init -q /home/me; exec "$@"',
+         "sh", *command],
+        env={**os.environ, "HOME": "/home/me"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "1\n", done.stderr
 
 
 @pytest.mark.parametrize("where", ["/", "/tmp", "/nonexistent", "{repo}", "{repo}/home", "{link}"])  # noqa: S108
