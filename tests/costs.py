@@ -3,8 +3,8 @@
 `--costs` prints the most costly tests and the sums by room. `--write-durations` keeps the costs in
 durations.json, from which `--quick` takes the cheap tests: what is not in that file costs less than
 `CHEAP_S`, or is newer than it and runs. What several tests share, a fixture of a module or session,
-is a cost of each of them in equal parts: whichever runs first has it made. Works in one process and
-under xdist.
+is a cost of each of them in equal parts: whichever runs first has it made. If some are too dear for
+`--quick`, the others bear their parts there. Works in one process and under xdist.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 import pytest
+
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -84,28 +86,41 @@ class Costs:
                 for name in shared:
                     self._users[name].append(report.nodeid)
 
-    def pytest_sessionfinish(self) -> None:
-        """Give each test its part of what it shares."""
-        for name, cost in self._shared.items():
-            for user in self._users[name]:
-                self.spent[user] += cost / len(self._users[name])
-
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
     ) -> None:
         """Print and keep what was asked for."""
         if config.getoption("--costs"):
             terminalreporter.section("processor seconds")
-            for line in lines(self.spent):
+            for line in lines(self._with_shared({*self.spent})):
                 terminalreporter.line(line)
         if config.getoption("--write-durations"):
-            known = renewed(load_durations(), self._costs(), str(config.rootpath))
-            with open(DURATIONS, "w", encoding="utf-8") as file:
-                json.dump(known, file, indent=1, sort_keys=True)
-                file.write("\n")
+            known = renewed(load_durations(), self._chosen_costs(), str(config.rootpath))
+            text = json.dumps(known, indent=1, sort_keys=True) + "\n"
+            write_atomic(DURATIONS, text.encode())
 
-    def _costs(self) -> dict[str, float]:
-        return {name: max(s, WAITING * self.clock_s[name]) for name, s in self.spent.items()}
+    def _with_shared(self, users: set[str]) -> dict[str, float]:
+        """Return what these tests cost if they alone run, with a part of what they share."""
+        costs = {user: self.spent[user] for user in users}
+        for name, cost in self._shared.items():
+            sharing = [user for user in self._users[name] if user in users]
+            for user in sharing:
+                costs[user] += cost / len(sharing)
+        return costs
+
+    def _chosen_costs(self) -> dict[str, float]:
+        """Return what each test costs with those that are not dearer, and with its waiting."""
+        found: dict[str, float] = {}
+        left = {*self.spent}
+        while left:
+            costs = self._with_shared(left)
+            found |= {name: max(s, WAITING * self.clock_s[name]) for name, s in costs.items()}
+            dear = durations_of({name: found[name] for name in left})
+            cheap = {name for name in left if not _is_listed(name, dear)}
+            if cheap == left:
+                break
+            left = cheap
+        return found
 
 
 def _name(fixture: pytest.FixtureDef[object]) -> str:
@@ -155,6 +170,11 @@ def durations_of(spent: dict[str, float]) -> Durations:
     return found
 
 
+def _is_listed(test: str, durations: Durations) -> bool:
+    path, _, function = test.partition("::")
+    return function.partition("[")[0] in durations.get(path, {})
+
+
 def renewed(known: Durations, spent: dict[str, float], root: str) -> Durations:
     """Return the durations that are known after a run of some tests, or of all.
 
@@ -198,11 +218,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--quick"):
         return
     durations = load_durations()
-    costly = []
-    for item in items:
-        path, _, function = item.nodeid.partition("::")
-        if function.partition("[")[0] in durations.get(path, {}):
-            costly.append(item)
+    costly = [item for item in items if _is_listed(item.nodeid, durations)]
     config.hook.pytest_deselected(items=costly)
     left = set(costly)
     items[:] = [item for item in items if item not in left]

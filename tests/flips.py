@@ -15,10 +15,10 @@ import pytest
 from tests.forms import LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-SECONDS = 60.0 if LONG else 2.0
+SECONDS, LONGEST_S = 60.0 if LONG else 2.0, 120.0
 # It sleeps between two swaps, so that the command gets on and is met at every point.
 PROGRAM = """
 import ctypes, os, sys, time
@@ -32,8 +32,12 @@ while os.getppid() == parent:
 
 
 @contextlib.contextmanager
-def flipping(folder: Path, outside: Path) -> Iterator[Iterator[int]]:
-    """Swap `folder` and a link to `outside` all the time; give numbers until the time is over."""
+def flipping(folder: Path, outside: Path, enough: Callable[[], object]) -> Iterator[Iterator[int]]:
+    """Swap `folder` and a link to `outside` all the time; give numbers until the time is over.
+
+    What has to happen between two swaps may take longer on a busy machine: until `enough` is true,
+    at most `LONGEST_S`.
+    """
     if not hasattr(ctypes.CDLL(None), "renameat2"):
         pytest.skip("this system cannot swap two names at once")
     link = outside.with_name("swapped")
@@ -43,7 +47,7 @@ def flipping(folder: Path, outside: Path) -> Iterator[Iterator[int]]:
         try:
             assert flipper.stdout
             assert flipper.stdout.readline() == b"0\n"
-            yield _numbers(folder, link, outside)
+            yield _numbers(folder, link, outside, enough)
         finally:
             flipper.kill()
     _make_again(folder, link, outside)
@@ -54,9 +58,11 @@ def flipping(folder: Path, outside: Path) -> Iterator[Iterator[int]]:
         link.unlink()
 
 
-def _numbers(folder: Path, link: Path, outside: Path) -> Iterator[int]:
-    end, number = time.monotonic() + SECONDS, 0
-    while time.monotonic() < end:
+def _numbers(
+    folder: Path, link: Path, outside: Path, enough: Callable[[], object]
+) -> Iterator[int]:
+    began, number = time.monotonic(), 0
+    while (past := time.monotonic() - began) < SECONDS or (past < LONGEST_S and not enough()):
         yield number
         number += 1
         _make_again(folder, link, outside)

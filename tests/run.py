@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CHECKS_ONLY, LONG, QUICK = "--checks", "--long", "--quick"
+MYPY = "mypy"
 DURATIONS = os.path.join(ROOT, "tests", "durations.json")
 # Options of pytest for each form; tests/forms.py, durations.py and the reports say what they do.
 FORMS = {
@@ -76,9 +77,9 @@ def run_form(form: str, dev: str, environment: dict[str, str], outside: dict[str
     budget = Budget() if form == "" else None
     if form != QUICK:
         fetch_programs()
-    failed = failed_checks(dev, outside)
-    if run_tests(FORMS[form], environment):
-        failed.append("pytest")
+    with checking(dev, outside) as failed:
+        failed_tests = run_tests(FORMS[form], environment)
+    failed += ["pytest"] if failed_tests else []
     spent = os.times()
     processor_s = spent.user + spent.system + spent.children_user + spent.children_system
     sys.stdout.write(f"{time.monotonic() - began:.0f} s, {processor_s:.0f} processor seconds\n")
@@ -121,13 +122,37 @@ def fetch_programs() -> None:
 
 def failed_checks(dev: str, environment: dict[str, str]) -> list[str]:
     """Run the static checks and return the names of those that failed."""
+    found = [name for name, command in ruff_checks(dev) if run(command, environment, ROOT)]
+    return found + [MYPY] * bool(run(mypy(), environment, ROOT))
+
+
+@contextlib.contextmanager
+def checking(dev: str, environment: dict[str, str]) -> Iterator[list[str]]:
+    """Run the static checks, mypy beside what the caller does; yields the names of those that fail.
+
+    mypy works in one process and would leave the other cores idle. What it says is told at the end.
+    """
+    failed = [name for name, command in ruff_checks(dev) if run(command, environment, ROOT)]
+    with tempfile.TemporaryFile() as said:
+        beside = subprocess.Popen(
+            mypy(), env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=said, stderr=said
+        )
+        with beside:
+            yield failed
+        said.seek(0)
+        sys.stdout.write(said.read().decode(errors="replace"))
+        failed += [MYPY] * bool(beside.returncode)
+
+
+def ruff_checks(dev: str) -> list[tuple[str, list[str]]]:
+    """Return the name and the command line of each check by ruff."""
     ruff = os.path.join(dev, "bin", "ruff")
-    checks = (
-        ("ruff check", [ruff, "check"]),
-        ("ruff format", [ruff, "format", "--check"]),
-        ("mypy", [*python(), "-m", "mypy", "--strict", "--python-executable", sys.executable]),
-    )
-    return [name for name, command in checks if run(command, environment, ROOT)]
+    return [("ruff check", [ruff, "check"]), ("ruff format", [ruff, "format", "--check"])]
+
+
+def mypy() -> list[str]:
+    """Return the command line of mypy."""
+    return [*python(), "-m", MYPY, "--strict", "--python-executable", sys.executable]
 
 
 def run_tests(options: tuple[str, ...], environment: dict[str, str]) -> int:

@@ -26,15 +26,17 @@ SUITE = f"""
     def test_cheap(n): pass
     def test_removed(): pass
 """
+SECOND = "    def test_second(made): pass"
 SHARING = f"""
     import subprocess, sys
     import pytest
+    def busy(): subprocess.run([sys.executable, "-S", "-c", {BUSY!r}], check=True)
     @pytest.fixture(scope="module")
-    def inner(): subprocess.run([sys.executable, "-S", "-c", {BUSY!r}], check=True)
+    def inner(): busy()
     @pytest.fixture(scope="module")
     def made(inner): pass
     def test_first(made): pass
-    def test_second(made): pass
+{SECOND}
     def test_alone(): pass
 """
 
@@ -115,6 +117,19 @@ def test_what_tests_share_is_a_cost_of_each_whichever_runs_first(
     pytester.runpytest_subprocess("--write-durations", *workers).assert_outcomes(passed=3)
     kept = json.loads(Path("durations.json").read_text(encoding="utf-8"))
     assert kept["test_a.py"].keys() == {"test_first", "test_second"}
+
+
+def test_the_others_bear_the_part_of_a_dear_test_in_what_is_shared(
+    pytester: pytest.Pytester,
+) -> None:
+    """With the seven dear ones the cheap one would bear an eighth of 0.15 s."""
+    dear = "\n".join(f"    def test_dear{n}(made): busy()" for n in range(7))
+    measuring(pytester)
+    pytester.makepyfile(test_a=f"{SHARING}\n{dear}".replace(SECOND, ""))
+    pytester.runpytest_subprocess("--write-durations").assert_outcomes(passed=9)
+    kept = json.loads(Path("durations.json").read_text(encoding="utf-8"))
+    assert "test_first" in kept["test_a.py"]
+    assert "test_alone" not in kept["test_a.py"]
 
 
 def test_a_test_that_waits_is_not_cheap(pytester: pytest.Pytester) -> None:

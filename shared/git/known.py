@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shared.git.command import Git
 
 # What tells a file or folder from another that is put into its place, or a file from what it was.
 Mark = tuple[int, int, int] | None
@@ -26,7 +30,7 @@ def mark_of(path: str) -> Mark:
 class Known:
     """The git settings of a repository, and facts about its objects."""
 
-    __slots__ = ("_files", "facts", "own", "replaced", "settings")
+    __slots__ = ("_files", "facts", "gits", "own", "settings")
 
     def __init__(self) -> None:
         # About objects that are named by ids.
@@ -34,8 +38,8 @@ class Known:
         self.settings: dict[str, str] = {}
         # Key and value of each that the repository itself says, not the user.
         self.own: tuple[tuple[str, str], ...] = ()
-        # What git is told instead of some settings, by the folder that it works in.
-        self.replaced: dict[str, list[str]] = {}
+        # Made with these settings, by the working tree and the git folder of a linked one.
+        self.gits: dict[tuple[str, str], Git] = {}
         self._files: dict[str, Mark] = {}
 
     @property
@@ -50,7 +54,7 @@ class Known:
         files = [row.removeprefix("file:") for row in origins if row.startswith("file:")]
         paths = [os.path.join(folder, path) for path in files] or [folder]
         self._files = {path: mark_of(path) for path in paths}
-        self.replaced = {}
+        self.gits = {}
         pairs = [row.partition("\n")[::2] for row in entries]
         self.settings = dict(pairs)
         self.own = tuple(p for scope, p in zip(scopes, pairs, strict=True) if scope in _OWN)

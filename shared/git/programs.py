@@ -32,12 +32,7 @@ def harmless(git: Git, folder: str, repository: str) -> list[str]:
 
     `folder` is the working tree that git is to work in, `repository` the root of the user's.
     """
-    git.settings()  # else what is known may be of settings that have changed
-    known = git.known.replaced
-    if folder not in known:
-        made = [*confined(git, folder, repository), *merging_plainly(git), *_offline(git)]
-        known[folder] = made
-    return known[folder]
+    return [*confined(git, folder, repository), *merging_plainly(git), *_offline(git)]
 
 
 def is_partial(settings: Mapping[str, str]) -> bool:

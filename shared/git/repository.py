@@ -70,12 +70,17 @@ class Repository:
 
         `git_dir` is the git folder of a linked worktree.
         """
+        known = self.known.get(git_dir) or self.known.get(self.git_dir)
+        if known and known.holds and (root, git_dir) in known.gits:
+            return known.gits[root, git_dir]
         git = self.git_in_place
         if git_dir not in ("", self.git_dir):
             own = _OWN_SETTINGS.search("\n".join(git.settings()))
             known = self.known.setdefault(git_dir, Known()) if own else git.known
             git = Git(git_dir, root, known=known)
-        return git.in_tree(root).having(*harmless(git, root, self.root))
+        made = git.in_tree(root).having(*harmless(git, root, self.root))
+        git.known.gits[root, git_dir] = made
+        return made
 
     @property
     def is_private(self) -> bool:

@@ -119,7 +119,7 @@ def test_a_folder_that_becomes_a_link_at_any_moment_leads_nowhere(worktree: Path
     ]
     real = os.open(worktree / "src", os.O_RDONLY)
     done = [0] * len(acts)
-    with flipping(worktree / "src", victim.parent) as numbers:
+    with flipping(worktree / "src", victim.parent, lambda: all(done)) as numbers:
         for number in numbers:
             os.close(os.open("kept", os.O_WRONLY | os.O_CREAT, 0o644, dir_fd=real))
             for folder, name in ((None, worktree / "moved"), (real, "moved")):

@@ -91,7 +91,7 @@ def test_no_file_is_broken_behind_a_folder_that_becomes_a_link(tmp_path: Path) -
         place.mkdir(parents=True)
         (place / "a.py").write_text("1\n")
     real, done = os.open(worktree / "src", os.O_RDONLY), 0
-    with flipping(worktree / "src", outside) as numbers:
+    with flipping(worktree / "src", outside, lambda: done) as numbers:
         for _ in numbers:
             with contextlib.suppress(Refused, OSError):
                 done += bool(break_files(str(folder), str(worktree), ["src/a.py"]))

@@ -33,7 +33,7 @@ def test_a_capture_reads_nothing_through_a_folder_that_becomes_a_link(
     project.write({f"src/{name}": b"new\n" for name in NAMES}, worktree)
     secret = project.git("hash-object", "--stdin", stdin=SECRET)
     real = os.open(worktree / "src", os.O_RDONLY)
-    with flipping(worktree / "src", outside) as numbers:
+    with flipping(worktree / "src", outside, lambda: done) as numbers:
         for number in numbers:
             for name in NAMES:
                 with open(os.open(name, os.O_WRONLY, dir_fd=real), "w") as file:
@@ -52,7 +52,7 @@ def test_what_git_writes_lands_in_the_worktree_or_nowhere(project: Project, outs
     worktree = project.begin()
     git, done = open_worktree(project.repo, str(worktree)).git, 0
     real = os.open(worktree / "src", os.O_RDONLY)
-    with flipping(worktree / "src", outside) as numbers:
+    with flipping(worktree / "src", outside, lambda: done) as numbers:
         for _ in numbers:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(NAMES[0], dir_fd=real)
@@ -74,8 +74,9 @@ def test_a_whole_tree_is_given_to_the_worktree_or_nothing_is_written(
         trees.append(head(project.repo).tree)
     worktree = project.begin()
     git, before = open_worktree(project.repo, str(worktree)).git, look(outside)
-    real, seen = os.open(worktree / "src", os.O_RDONLY), set()
-    with flipping(worktree / "src", outside) as numbers:
+    seen: set[bytes] = set()
+    real = os.open(worktree / "src", os.O_RDONLY)
+    with flipping(worktree / "src", outside, lambda: len(seen) == 2) as numbers:
         for number in numbers:
             with contextlib.suppress(Refused):
                 reset(git, trees[number % 2])

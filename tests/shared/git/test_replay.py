@@ -35,9 +35,10 @@ def test_an_apply_and_its_undo_write_nothing_through_a_folder_that_becomes_a_lin
     project.commit({f"src/{name}": SECRET for name in NAMES[:2]})
     changes = project.plan({"src/f0": b"planned\n", "src/f1": None, "src/new": b"new\n"})
     journal = prepare(project.repo, project.vault, changes, project.journal, DIGEST)
-    src, before, seen = project.root / "src", look(outside), set()
+    src, before = project.root / "src", look(outside)
+    seen: set[tuple[bool, bool]] = set()
     real = os.open(src, os.O_RDONLY)
-    with flipping(src, outside) as numbers:
+    with flipping(src, outside, lambda: {(True, False), (False, True)} <= seen) as numbers:
         for number in numbers:
             with contextlib.suppress(Refused, Raced, OSError):
                 replay(str(project.root), project.journal, journal, SIDES[number % 2])
@@ -83,7 +84,7 @@ def test_nothing_is_stored_of_a_file_behind_a_folder_that_becomes_a_link(
         lambda: check_before(project.repo, project.vault, changes),
     ]
     real, done = os.open(project.root / "src", os.O_RDONLY), [0] * len(acts)
-    with flipping(project.root / "src", outside) as numbers:
+    with flipping(project.root / "src", outside, lambda: all(done)) as numbers:
         for number in numbers:
             for path in names:
                 descriptor = os.open(os.path.basename(path), os.O_WRONLY, dir_fd=real)
