@@ -34,6 +34,7 @@ from state.frozen_bytes import digest_of
 
 if TYPE_CHECKING:
     from shared.approval import Approval
+    from shared.git.repository import Repository
     from state.database import Planning
 
 
@@ -142,10 +143,13 @@ def _check_same(file: str, found: Approval, asked: Approval) -> None:
         raise Refused("invalid", file, text, allowed)
 
 
-def full_digest(given: str, folder: str, state_dir: str | None) -> str:
+def full_digest(
+    given: str, folder: str, state_dir: str | None, opened: dict[str, Repository] | None = None
+) -> str:
     """Return the digest that begins with the digits `given`; Refused if they are of none, or many.
 
-    Whatever else is given is returned as it is, and no plan will have it.
+    Whatever else is given is returned as it is, and no plan will have it. `opened` keeps the
+    repository that is opened for it.
     """
     if not digests.is_digits(given) or len(given) >= digests.LENGTH:
         return given
@@ -156,7 +160,7 @@ def full_digest(given: str, folder: str, state_dir: str | None) -> str:
     path = resources.database_path(real) if state_dir else database_path(folder)
     known = digests.known([path])
     if os.path.lexists(os.path.join(repository_root(folder), ".git")):
-        known |= plan_refs.frozen(repository_at(repository_root(folder)))
+        known |= plan_refs.frozen(repository_at(repository_root(folder), opened))
     if state_dir and os.path.isfile(resources.plan_path(real)):
         known |= {digest_of(read_bytes(resources.plan_path(real)))[0] or ""}
     found = digests.matching(given, known)

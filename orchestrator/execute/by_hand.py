@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.submit.message import subject_of
 from shared.builders import first_of
 from shared.git.by_hand import find_part, is_whole, prove_part, without
-from shared.git.repository import head
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,28 +33,33 @@ class Rest(NamedTuple):
     parent: str
 
 
-def find(repository: Repository, plan: Plan, changes: Sequence[Change]) -> ByHand | None:
-    """Return how the user has committed all of the plan; None for the planner's own commit."""
-    made = find_some(repository, plan, changes)
+def find(repository: Repository, tip: str, plan: Plan, changes: Sequence[Change]) -> ByHand | None:
+    """Return how the user, up to the commit `tip`, has committed all of the plan.
+
+    None for the planner's own commit.
+    """
+    made = find_some(repository, tip, plan, changes)
     return made if made is not None and is_whole(made, changes) else None
 
 
-def find_some(repository: Repository, plan: Plan, changes: Sequence[Change]) -> ByHand | None:
-    """Return how the user has committed a part of the plan or all; None for the planner's own."""
-    made = find_part(repository, head(repository).commit, changes, _base(plan))
+def find_some(
+    repository: Repository, tip: str, plan: Plan, changes: Sequence[Change]
+) -> ByHand | None:
+    """Return the same of a part of the plan or all of it."""
+    made = find_part(repository, tip, changes, _base(plan))
     return None if made and _line_in(repository, made, f"Plan-Digest: {plan.digest}") else made
 
 
 def rest(
-    repository: Repository, vault: Vault, plan: Plan, changes: Sequence[Change]
+    repository: Repository, tip: str, vault: Vault, plan: Plan, changes: Sequence[Change]
 ) -> Rest | None:
-    """Return what is left to commit where the user has committed a part of the plan, else None.
+    """Return what is left to commit after `tip` where the user has committed a part, else None.
 
     The program commits it without the line `Plan-Digest`, as this commit alone is not the plan;
     it is proved together with the user's. Asked again after a crash, the answer is the same.
     """
     line = f"{_REST_OF} {plan.digest}"
-    part = find_part(repository, head(repository).commit, changes, _base(plan))
+    part = find_part(repository, tip, changes, _base(plan))
     if part and (ours := _line_in(repository, part, line)):
         part = find_part(repository, f"{ours}^", changes, _base(plan))
     if part is None or is_whole(part, changes):

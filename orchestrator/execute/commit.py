@@ -99,15 +99,16 @@ class _Work(NamedTuple):
 def _commit(state: State, work: _Work, extra: Extra, also: Also | None) -> tuple[str, str]:
     """Commit what the user has not; return the commit's id and what the audit says of it."""
     repository, vault, plan, changes = work
+    tip = head(repository).commit
     if also is not None:
-        if part := by_hand.find_some(repository, plan, changes):
+        if part := by_hand.find_some(repository, tip, plan, changes):
             raise _left_to_the_user(state, part.commit)
         made = _make(state, work, changes, also.message, extra)
         return made, made
-    if rest := by_hand.rest(repository, vault, plan, changes):
+    if rest := by_hand.rest(repository, tip, vault, plan, changes):
         made = _make(state, work, rest.changes, rest.message, extra)
         return made, by_hand.remember(made, rest.parent, with_rest=True)
-    if found := by_hand.find(repository, plan, changes):
+    if found := by_hand.find(repository, tip, plan, changes):
         return found.commit, by_hand.remember(found.commit, found.parent)
     made = _make(state, work, changes, message_of(plan), extra)
     return made, made

@@ -39,6 +39,7 @@ from state.stages import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
     from orchestrator.mode.lookup import Mode
+    from shared.git.repository import Repository
     from shared.mode.where import Target
     from shared.run import State
 
@@ -111,11 +112,13 @@ def submit(found: Mode, file: str) -> None:
 
 def approve(target: Target, begins: str, now: float, given: Given = TYPED) -> Mode | State:
     """Record a person's approval of the plan whose digest begins so; return the plan or run."""
-    digest = full_digest(begins, target.folder, target.state_dir)
+    opened: dict[str, Repository] = {}
+    digest = full_digest(begins, target.folder, target.state_dir, opened)
     found = find_light(target, digest, now)
     if found is None:
         state_dir = target.state_dir or waiting_with(target.folder, digest)
         state = open_or_adopt(state_dir, target.folder)
+        state.opened |= opened
         settle(state)
         approve_run(state, digest, now, given)
         return state
