@@ -132,6 +132,9 @@ ENDINGS = (
 )  # fmt: skip
 # A name with one of these endings shows how a secret file looks, or is the public half of a key.
 HARMLESS = (".example", ".sample", ".template", ".pub")
+# Where variables of an environment of Python are kept, below its folder: by conda itself, by its
+# guide, and by virtualenvwrapper.
+IN_ENVIRONMENTS = ("conda-meta/state", "etc/conda/activate.d/env_vars.sh", "bin/postactivate")
 # What editors and people add to the name of a copy; Emacs also puts `#` or `.#` before it.
 COPIES = ("~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo")
 

@@ -100,6 +100,11 @@ def worktrees(state_dir: str) -> list[str]:
     return [worktree_path(state_dir), *filter(os.path.isdir, paths)]
 
 
+def all_trees(state_dir: str) -> list[str]:
+    """Return the folders of a run in which copies of the repository's files lie."""
+    return [path(state_dir) for path in (worktree_path, part_worktree_path, milestones_path)]
+
+
 def writing_folder(state_dir: str) -> str:
     """Return the folder in which files are to be changed now: of the milestones being written.
 

@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "orchestrator/requirements_lane/completing.py:_copy_of": "is written beneath the root",
     "shared/git/cover.py:_is_same": "compares, and removes what lies in a folder of ours",
     "shared/git/cover.py:_reached": "compares",
+    "shared/git/environments.py:without_environments": "compares",
     "shared/git/files.py:folder_of": "names a file in an error",
     "shared/git/fingerprint.py:_look_inside": "compares",
     "shared/git/fingerprint.py:_odd": "compares",

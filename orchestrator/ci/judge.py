@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.ci.as_approved import is_other_tree, other_people
 from orchestrator.ci.beside import beside_plan
 from orchestrator.ci.committed_plans import Plans, Said
 from orchestrator.ci.judged import (
@@ -25,7 +26,6 @@ from shared.config import load_config
 from shared.config_keys import PROVEN_ONLY
 from shared.git.command import FETCH_ALL
 from shared.git.merged import merge_of
-from shared.git.signing import form_of, is_by
 from shared.git.verdict import compare, reverse
 from state.errors import Problem, Refused
 
@@ -214,30 +214,16 @@ def _elsewhere(made: Made, known: Sequence[Known]) -> list[str]:
 
 def _not_as_approved(made: Made, known: Sequence[Known]) -> list[str]:
     """Return how a commit's people and signature differ from those that were approved."""
-    given = [plan.approval for plan in known if plan.approval and plan.approval.form > 1]
-    by = f"{made.stored.author} as author, {made.stored.committer} as committer"
-    people = {
-        f"{one.author} as author, {one.committer} as committer" for one in given if one.author
-    }
-    signature = made.stored.signature
-    keys = {one.signing or "" for one in given if not is_by(signature, one.signing)}
-    signed = f"a signature of {form_of(signature)}" if signature else "no signature"
-    named = [f"the key {key}" if key else "none" for key in sorted(keys)]
-    return [
-        *([f"it names {by}, and the approval {', '.join(sorted(people - {by}))}"]
-          if people - {by} else []),
-        *([f"it has {signed}, and the approval names {', '.join(named)}"] if keys else []),
-    ]  # fmt: skip
+    given = [plan.approval for plan in known if plan.approval]
+    texts = (f"it {text}" for one in given for text in other_people(one, made.stored).values())
+    return [*dict.fromkeys(texts)]
 
 
 def _is_another_tree(made: Made, known: Sequence[Known], approvals: Approvals) -> bool:
     """Return whether a commit on the approved base has another tree than the signed one."""
-    if approvals.standing != BY_SIGNATURE or len(known) > 1 or known[0].approval is None:
-        return False
-    given = known[0].approval
-    # Of a folder beside the plan the content is not known before.
-    is_open = given.tree is None or any(path.endswith("/") for path in given.beside)
-    return not is_open and made.stored.parents == (given.base,) and made.stored.tree != given.tree
+    given = known[0].approval if len(known) == 1 else None
+    is_signed = approvals.standing == BY_SIGNATURE
+    return is_signed and given is not None and is_other_tree(given, made.stored)
 
 
 def _why(made: Made, said: Said, known: Sequence[Known], found: Compared, *, is_other: bool) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.ci.as_approved import is_on_base, is_other_tree, other_people
 from orchestrator.ci.judged import BY_CLAIM, BY_SIGNATURE
 from orchestrator.ci.limits import MOST_APPROVAL_BYTES
 from shared import approval, resources
 from shared.config import load_config
 from shared.config_keys import PROVEN_ONLY
+from shared.git.history import read_stored
+from shared.git.reader import Reader
 from shared.git.repository import find_repository
 from state.channels import PROVEN, SIGNED, SIGNED_OPEN, approval_text, label
 from state.database import Database
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from shared.approval import Approval
+    from shared.git.history import Stored
     from shared.git.repository import Repository
 
 
@@ -115,20 +119,22 @@ def _about(file: str, found: Approval, repository: Repository, asked: Asked) -> 
         if commit == found.base and asked.target is None:
             text = "the commit that is judged cannot say who may sign"
             problems.append(Problem("invalid", f"{file} base", text, "name the branch by --target"))
-        problems += _tree(file, found, repository, commit)
+        with Reader(repository.git) as reader:
+            problems += _commit(file, found, read_stored(reader, commit))
     return problems
 
 
-def _tree(file: str, found: Approval, repository: Repository, commit: str) -> list[Problem]:
-    """Return a problem if a commit on the approved base has another tree than the approved one."""
-    # Only what is signed may say so: of a folder beside the plan the content is not known before.
-    if found.tree is None or any(path.endswith("/") for path in found.beside):
+def _commit(file: str, found: Approval, stored: Stored) -> list[Problem]:
+    """Return a problem for each way in which a commit on the approved base is not as approved."""
+    if not is_on_base(found, stored):
         return []
-    tree, *parents = repository.git.text("log", "-1", "--format=%T %P", commit).split()
-    if parents[:1] != [found.base] or tree == found.tree:
-        return []
-    text = f"approves the tree {found.tree}, and {commit} has the tree {tree}"
-    return [Problem("invalid", f"{file} tree", text)]
+    differs = {
+        field: f"{stored.commit} {text}" for field, text in other_people(found, stored).items()
+    }
+    if is_other_tree(found, stored):
+        text = f"approves the tree {found.tree}, and {stored.commit} has the tree {stored.tree}"
+        differs = {"tree": text, **differs}
+    return [Problem("invalid", f"{file} {field}", text) for field, text in differs.items()]
 
 
 def _who_says(found: Approval, asked: Asked) -> list[str]:

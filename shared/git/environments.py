@@ -17,9 +17,12 @@ def is_environment(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, _MARK)) and any(found)
 
 
-def without_environments(files: set[bytes]) -> set[bytes]:
-    """Return git's paths of files without those that lie in a virtual environment."""
-    mark, interpreters = _MARK.encode(), [name.encode() for name in _INTERPRETERS]
+def without_environments(root: str, files: set[bytes]) -> set[bytes]:
+    """Return git's paths of untracked files without those of virtual environments.
+
+    Of an environment git may list the mark alone, since `bin` and `lib` are often ignored anywhere.
+    """
+    mark = _MARK.encode()
     tops = {path.removesuffix(mark) for path in files if path.endswith(b"/" + mark)}
-    tops = {top for top in tops if any(top + name in files for name in interpreters)}
+    tops = {top for top in tops if is_environment(os.path.join(root, os.fsdecode(top)))}
     return {path for path in files if not any(map(path.startswith, tops))} if tops else files

@@ -54,7 +54,7 @@ def scan(git: Git) -> Scan:
     with git.names_beside(*words) as listed:
         rows, index = git.names("diff-files", *shape), listed()
     others = [*itertools.takewhile(lambda row: row.startswith(b"? "), index)]
-    untracked = without_environments({row[2:] for row in others})
+    untracked = without_environments(git.root or "", {row[2:] for row in others})
     status = dict(zip(rows[1::2], rows[0::2], strict=True))
     gone = {name for name, letter in status.items() if letter == b"D"}
     return Scan(set(status), gone, untracked, index[len(others) :])

@@ -169,9 +169,10 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
         return None
     # Not at the top: where the place does not hold, nothing else needs it.
     from shared.place.enter import CannotEnter
-    from shared.place.planning import planning_place
+    from shared.place.planning import leave_worktrees_out, planning_place
 
     place = planning_place(folder, repository, _home(session) if session else None)
+    leave_worktrees_out(place, wanted.text)
     try:
         report = level.run_twice(place, wanted.words or [*SHELL, wanted.text], _client())
     except CannotEnter as error:

@@ -211,12 +211,16 @@ class Homes:
         prefixes = [os.path.join(self._home, ".local"), *map(os.path.dirname, self._path())]
         prefixes += (self._given.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
         name = os.path.basename(self._project)
-        for folder in (*listed.PYTHONS, *listed.ENVIRONMENTS):
-            of_all, within = folder in listed.PYTHONS, os.path.join(self._home, folder)
-            names = leads.names(within)
-            prefixes += (os.path.join(within, n) for n in names if of_all or n.startswith(name))
+        prefixes += (path for folder in listed.PYTHONS for path in self._each_in(folder))
+        environments = (path for folder in listed.ENVIRONMENTS for path in self._each_in(folder))
+        prefixes += (path for path in environments if os.path.basename(path).startswith(name))
         for prefix in dict.fromkeys(map(os.path.realpath, filter(None, prefixes))):
             yield from leads.site_packages(prefix)
+
+    def _each_in(self, folder: str) -> Iterator[str]:
+        """Yield the path of each name in a folder of the home."""
+        within = os.path.join(self._home, folder)
+        return (os.path.join(within, name) for name in leads.names(within))
 
     def _follow(self, named: list[str], hidden: set[str], *, by_user: bool = True) -> list[str]:
         """Show what lies at these paths; return the paths that this names in turn.
@@ -251,14 +255,21 @@ class Homes:
         return named
 
     def _name_secrets(self, kept: Tops) -> Tops:
-        """Find secrets by name at the top of the tools' folders; return what there is by folder."""
+        """Find secrets at the top of tools' folders and of environments in them.
+
+        Returns what there is by name, by folder.
+        """
         found: Tops = {}
-        for tool in self.tools:
+        folders = (*listed.PYTHONS, *listed.ENVIRONMENTS)
+        environments = (path for folder in folders for path in self._each_in(folder))
+        for tool in dict.fromkeys((*self.tools, *environments)):
             changed, names = kept.get(tool, (0, []))
             if not changed or changed != _time_of_change(tool):
                 walk = secret_walk.scan(tool, None, 1, also=_nothing, installed=True)
                 changed, names = walk.get("", (0, []))[:2]
+            paths = (os.path.join(tool, name) for name in known_secrets.IN_ENVIRONMENTS)
             self.secrets += (os.path.join(tool, name) for name in names)
+            self.secrets += filter(os.path.lexists, paths)
             found[tool] = [changed, names]
         return found
 

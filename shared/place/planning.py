@@ -11,6 +11,7 @@ from shared.paths import lies_in
 from shared.place import secrets
 from shared.place.git_folders import borrowed, git_folders, working_trees
 from shared.place.homes import Homes, emptied
+from shared.place.leads import names
 from shared.place.unseen import shown_by_user
 from shared.place.values import Place
 
@@ -43,6 +44,21 @@ def planning_place(folder: str, repository: str, state_dir: str | None = None) -
         place.kept = tuple(path for path in kept if os.path.realpath(path) == path)
         place.protected += (state_dir, *(os.path.join(tree, ".git") for tree in worktrees))
     return place
+
+
+def leave_worktrees_out(place: Place, text: str) -> None:
+    """Hide the planner's worktrees from a command that neither names them nor starts there.
+
+    What walks the repository, as searches and runners of tests do, would find each file again.
+    """
+    ours = os.path.join(place.repository, resources.PLANNER_FOLDER)
+    if resources.PLANNER_FOLDER in text or lies_in(place.folder, (ours,)):
+        return
+    runs = os.path.join(ours, "runs")
+    trees = [tree for run in names(runs) for tree in resources.all_trees(os.path.join(runs, run))]
+    place.hidden += tuple(trees)
+    place.kept = tuple(path for path in place.kept if not lies_in(path, trees))
+    place.protected = tuple(path for path in place.protected if not lies_in(path, trees))
 
 
 def capture_place(

@@ -66,8 +66,11 @@ VARIABLES = tuple(_NAMES.split())
 OF_PROJECTS = ("PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH")
 # Where Pythons are installed for all projects, and environments for one each.
 PYTHONS = (".pyenv/versions", ".asdf/installs/python", ".local/share/mise/installs/python")
-ENVIRONMENTS = (".cache/pypoetry/virtualenvs", ".local/share/virtualenvs", ".virtualenvs",
-                 "miniconda3/envs", "anaconda3/envs", "miniforge3/envs", ".conda/envs")  # fmt: skip
+ENVIRONMENTS = (
+    ".cache/pypoetry/virtualenvs", ".local/share/virtualenvs", ".virtualenvs", "miniconda3/envs",
+    "anaconda3/envs", "miniforge3/envs", "mambaforge/envs", "micromamba/envs", ".conda/envs",
+    ".local/pipx/venvs", ".local/share/pipx/venvs", ".local/share/uv/tools",
+)  # fmt: skip
 # Folders whose links lead to toolchains and programs elsewhere.
 OF_LINKS = (".local/bin", ".rustup/toolchains", ".pyenv/versions", ".rbenv/versions")
 # Where homes lie besides those of Windows under WSL, and the homes of root.

@@ -125,10 +125,12 @@ def test_the_base_runs_in_the_same_place_without_the_change(site: Site) -> None:
     assert (result.baseline, result.outcome) == ("pass", "fail")
 
 
-def test_an_editable_install_leads_to_the_change(site: Site) -> None:
+@pytest.mark.parametrize("ignored", [".venv/\n", "", "bin\nlib\nlib64\n"])
+def test_an_editable_install_leads_to_the_change(site: Site, ignored: str) -> None:
+    """Whatever of the environment git ignores."""
     site = commit(site, {
         "src/pack/__init__.py": "def answer():\n    return 1\n",
-        "test_it.py": "import pack\nassert pack.answer() == 1\n", ".gitignore": ".venv/\n",
+        "test_it.py": "import pack\nassert pack.answer() == 1\n", ".gitignore": ignored,
     })  # fmt: skip
     venv = site.repo.path / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)

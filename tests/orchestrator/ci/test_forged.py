@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared import approval
 from tests.journey import call
 from tests.orchestrator.ci.forger import ANN, LAST, PROVEN, SIGNERS, Forger
 from tests.planned import ONE, TWO
@@ -15,7 +16,9 @@ from tests.shared.software_key import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from shared.approval import Approval
     from state.models import Plan
     from tests.conftest import Repository
 
@@ -308,6 +311,48 @@ def test_a_commit_by_others_or_signed_otherwise_than_approved_is_not_exact(
         assert (row["verdict"], row["approved"]) == (word, "signed"), (commit, row)
         assert why in row["why"], row
     assert forger.met() == "same"
+
+
+def test_an_approval_finds_a_commit_by_others_or_signed_otherwise(
+    forger: Forger, tmp_path: Path
+) -> None:
+    """Form 2 signs author, committer and key; form 1 does not, and another parent is no finding."""
+
+    def found(commit: str, given: Approval) -> list[str]:
+        approval.save(str(tmp_path), given)
+        path = approval.path_in(str(tmp_path))
+        words = ("--approval", path, "--commit", commit, "--format", "json")
+        answer = forger.validate(*words)
+        problems = json.loads(answer.text)["files"][0]["problems"]
+        assert answer.code == bool(problems), answer.text
+        return [f"{p['at']}: {p['problem']}".removeprefix(f"{path} ") for p in problems]
+
+    own, signed = forger.commit, forger.signed()
+    person, eve, tree = signed.author, "Eve <e@x>", forger.git("rev-parse", "HEAD^{tree}")
+    message, key = f"Add two\n\nPlan-Digest: {forger.digest}", "ssh /home/ann/.ssh/id.pub"
+
+    def made(author: str, committer: str, *more: str, parent: str = forger.base) -> str:
+        head = (f"tree {tree}", f"parent {parent}", f"author {author} 1 +0000")
+        lines = (*head, f"committer {committer} 1 +0000", *more, "", message, "")
+        return forger.object("commit", "\n".join(lines).encode())
+
+    of_ssh = ("gpgsig -----BEGIN SSH SIGNATURE-----", " x")
+    by_eve, applied = made(eve, person), made(person, eve)
+    with_key = made(person, person, *of_ssh)
+    assert found(own, signed) == found(with_key, forger.signed(signing=key)) == []
+    said = f"names {eve} as author, and the approval {person}"
+    for given in (signed, forger.given()):
+        assert found(by_eve, given) == [f"author: {by_eve} {said}"]
+    assert found(applied, signed) == [f"committer: {applied} {said.replace('author', 'committer')}"]
+    assert len(found(made(eve, eve, *of_ssh), signed)) == 3
+    no_key = f"{with_key} has a signature of ssh, and the approval names none"
+    assert found(with_key, signed) == [f"signing: {no_key}"]
+    asked = f"{own} has no signature, and the approval names the key {key}"
+    assert found(own, forger.signed(signing=key)) == [f"signing: {asked}"]
+    # Git may have had no names, and elsewhere the commit was made anew.
+    assert found(by_eve, forger.signed(author="", committer="")) == []
+    assert found(made(eve, eve, parent=own), signed) == []
+    assert found(by_eve, forger.given(form=1)) == []
 
 
 def test_old_bytes_that_were_approved_once_are_no_same_bytes_over_a_later_fix(

@@ -244,6 +244,25 @@ def test_what_git_ignores_is_not_missed(placed: Path) -> None:
     assert many.startswith("planner: not kept: zz; ")
 
 
+@pytest.mark.requirement("PP-4")
+def test_only_a_command_that_names_them_or_starts_there_finds_the_worktrees(placed: Path) -> None:
+    """Else each search, and many a runner of tests, would find every file again."""
+    assert call(placed, "start", "Say more", "--depth", "full").code == 0
+    find = "find . -name README.md -not -path './.git/*' | sort"
+    answer = ro(texts.keep(find), cwd=placed)
+    assert (answer.stdout, answer.stderr) == ("./README.md\n", "")
+    (run,) = (placed / ".planner" / "runs").iterdir()
+    tree = run.relative_to(placed) / "worktree"
+    assert ro("--", "cat", "README.md", cwd=placed / tree).stdout == "# Sample\n"
+    assert (
+        ro("-c", f"{find}; : .planner", cwd=placed).stdout == f"./{tree}/README.md\n./README.md\n"
+    )
+    assert ro("-c", f"cd {tree} && echo new >made", cwd=placed).returncode == 0
+    assert (placed / tree / "made").read_text(encoding="utf-8") == "new\n"
+    kept = ro("-c", "ls -A .planne?/runs/*/answers .planne?/runs/*/worktree", cwd=placed)
+    assert "worktree': No such file" in kept.stderr
+
+
 def test_a_command_in_the_place_gets_no_input_and_stays_in_its_folder(placed: Path) -> None:
     (placed / "sub").mkdir()
     answer = subprocess.run(

@@ -52,6 +52,10 @@ projects/app/.git/.env projects/app/.git/hooks/id_rsa projects/app/node_modules/
 projects/app/node_modules/@a/b/.npmrc projects/app/.venv/lib/python3.11/site-packages/x/.env
 projects/app/vendor/x/server.key projects/app/target/.env.local projects/app/node_modules/x/key.pem
 lib/.env lib/.git/.env lib/deploy/server.key lib/node_modules/x/.env
+.pyenv/versions/a/.env miniconda3/envs/a/.env mambaforge/envs/a/.env .local/share/pipx/venvs/a/.env
+.cache/pypoetry/virtualenvs/other-A1-py3.11/.env .virtualenvs/a/bin/postactivate .virtualenvs/a/.env
+miniconda3/conda-meta/state miniconda3/envs/a/conda-meta/state .local/share/uv/tools/a/.env
+miniconda3/envs/a/etc/conda/activate.d/env_vars.sh
 """
 SECRETS = _SECRETS.split()
 KEY = "-----BEGIN PRIVATE KEY-----\n"
