@@ -63,7 +63,7 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
         file = answer_path(state.state_dir, questions)
         text += "\n\n" + fill(_prompt("impl-code-execute-ask"), {"questions": file})
     block = with_commands(ctx, text, asks=not agent)
-    block.rules(_prompt("impl-code-execute-rules"))
+    block.rules(_prompt("milestone-rules"))
     block.data("your part", guidance(milestone))
     block.data("for this milestone", milestone.prompt_suffix or "")
     block.data("found before", "\n".join(_found_before(view, milestone)))

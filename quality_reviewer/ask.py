@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from quality_reviewer.questions import TEXTS
+from quality_reviewer.questions import BY_ID, TEXTS, basis_of
+from quality_reviewer.review_slice import review_slice
 from shared.qr.schema import read_review
 from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, SEVERITIES, TODO, blocking_severities
 from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
 from shared.steps import slices
-from shared.steps.slices import answer_lines, review_slice
+from shared.steps.slices import answer_lines
 from shared.steps.workflow import Step
 from shared.tree_runs import captured_tree, runs_on_change
 from shared.verified import lines_for_review
@@ -46,44 +47,51 @@ def questions(ctx: Context) -> Block:
         return ctx.block().task("Every question of this group is answered: end here.")
     plan = ctx.plan
     file = f"verdicts-{phase}-{group}.json"
-    again = ctx.iteration > 1
-    # Who has planned the change itself has answered the like of them for the last revision.
-    alone = ctx.selectors.get("by") == HOST
-    revised = alone and state.run.revision > 1
-    name = "questions-again" if again else "questions-revised" if revised else "questions"
-    text = read_prompt("quality_reviewer", "review", name)
+    again, alone = ctx.iteration > 1, ctx.selectors.get("by") == HOST
     designed = phase == "plan-design"
     ran = "" if designed else _ran(state, plan)
-    evidence = read_prompt("quality_reviewer", "review", _evidence(ran, designed=designed))
-    slots = {
-        "worktree": state.worktree,
-        "file": answer_path(state.state_dir, file),
-        "evidence": evidence,
-        "example": "CI-…" if designed else "FILE:LINE",
-        "blocking": _blocking(ctx.iteration),
-    }
-    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
+    text = _instructions(ctx, file, _evidence(ran, designed=designed))
     own = slices.concerned(plan, [i._asdict() for i in todo])
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
         diff = state.command("plan", "diff", "--format", "xml", *own)
         text += "\n\n" + fill(read_prompt("quality_reviewer", "review", "change"), {"diff": diff})
         change = ""
-    found = "\n".join(i.finding or "" for i in todo)
+    found = "\n".join(i.finding or "" for i in todo) if again else None
     # The host has written context, overview and reasons itself, a moment ago.
-    shown = review_slice(plan, phase, own, again=again, known=alone, found=found)
+    checks = {i.check for i in todo}
+    shown = review_slice(plan, phase, own, about=basis_of(checks), known=alone, found=found)
     if len(shown) > SHOWN_PLAN:
         rest = read_prompt("quality_reviewer", "review", "plan")
         text += "\n\n" + fill(rest, {"show": state.command("plan", "show", *own)})
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_lines(todo)))
+    asks_scope = any(check in BY_ID and BY_ID[check].by_request for check in checks)
+    block.data("request", state.run.request if asks_scope and not alone else "")
     block.data("plan", shown)
     answers = answer_lines(plan.checkpoints, state.database.answers(state.run))
-    block.data("answers", "" if again else answers)
+    block.data("answers", "" if again and alone else answers)
     block.data(RAN, ran)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     role = None if alone else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))
+
+
+def _instructions(ctx: Context, file: str, evidence: str) -> str:
+    """Return the text that says how to answer, into a file, by what evidence."""
+    state, again = ctx.state, ctx.iteration > 1
+    # Who has planned the change itself has answered the like of them for the last revision.
+    revised = ctx.selectors.get("by") == HOST and state.run.revision > 1
+    name = "questions-again" if again else "questions-revised" if revised else "questions"
+    text = read_prompt("quality_reviewer", "review", name)
+    slots = {
+        "worktree": state.worktree,
+        "file": answer_path(state.state_dir, file),
+        "evidence": read_prompt("quality_reviewer", "review", evidence),
+        "example": "CI-…" if ctx.phase == "plan-design" else "FILE:LINE",
+        "blocking": _blocking(ctx.iteration),
+    }
+    return fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
 
 
 def answered_alone(items: Iterable[Item]) -> bool:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
 
+from quality_reviewer.review_slice import review_slice
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.program import main
-from shared.steps.slices import review_slice
 from shared.steps.workflow import Step, Workflow
 from state.milestones import untouched
 
@@ -35,7 +35,7 @@ def judge(ctx: Context) -> Block:
     text = fill(read_prompt("quality_reviewer", "exec_reconcile", "gaps"), slots)
     own = [gap.partition(" ")[0] for gap in gaps]
     block = ctx.block().task(text).data("gaps", "\n".join(gaps))
-    block.data("plan", review_slice(ctx.plan, "impl-code", own, again=False))
+    block.data("plan", review_slice(ctx.plan, "impl-code", own))
     words = ("exec", "reconcile", "--file", answer_word(FILE))
     return block.next("done", state.command(*words, role=None if state.run.alone else AGENT))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from shared import contents
 from shared.qr.types import COULD, MUST, SHOULD
 from state.phases import PHASES, PLANNING_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
+    from shared.contents import Content
     from shared.qr.types import Severity
     from state.phases import Phase
 
@@ -51,6 +53,11 @@ class Question(NamedTuple):
     always: bool = False
     # Its answer is also about files that no milestone names.
     of_base: bool = False
+    # What of plan and milestones its answer is judged by, beside the task: whoever is asked is
+    # shown it, in each round (SD-5).
+    about: tuple[Content[Any], ...] = ()
+    # It is judged by the user's request too.
+    by_request: bool = False
     # A line of a test that the change leaves as it is may show its answer.
     by_test: bool = False
 
@@ -73,35 +80,44 @@ ASKED: dict[str, tuple[Phase, ...]] = {
     "impl-code": ("plan-design", "plan-code", "impl-code"),
     "impl-docs": PHASES,
 }
+# What the user has said beside the task.
+_SAID = (contents.CONSTRAINTS, contents.ASSUMED, contents.QUOTES, contents.NOT_WANTED)
+_ACCEPTED = (contents.ACCEPTED, contents.TESTS, contents.SCENARIOS)
+_INTENDED = (contents.INTENTS, contents.FILES)
 QUESTIONS = (
     _design("task-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
-            per="task", always=True),
+            per="task", always=True, about=(*_INTENDED, *_ACCEPTED)),
     _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope.",
-            always=True),
+            always=True, about=(*_INTENDED, *_SAID), by_request=True),
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
             "follows from a decision or the user's words. If not, who is hurt when it is wrong?",
-            when=("choice", "concurrency")),
+            when=("choice", "concurrency"), about=(*_INTENDED, contents.DECISIONS, *_SAID)),
     _design("callers-covered", MUST, "Every caller and test of a changed interface is in the plan.",
-            per="milestone", when=("signature", "removed"), of_base=True),
+            per="milestone", when=("signature", "removed"), of_base=True,
+            about=(*_INTENDED, contents.TESTS)),
     _design("invariants-stated", MUST, "What the touched code relies on is stated and stays true.",
-            per="milestone", when=("rewrite", "concurrency")),
+            per="milestone", when=("rewrite", "concurrency"),
+            about=(*_INTENDED, contents.INVARIANTS, contents.UNSEEN)),
     _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose.",
-            when=("removed", "signature")),
+            when=("removed", "signature"),
+            about=(*_INTENDED, contents.DECISIONS, contents.TRADEOFFS)),
     _design("alternatives-real", SHOULD, "Alternatives and the reasons against them were real.",
-            when=("alternatives",)),
+            when=("alternatives",),
+            about=(contents.DECISIONS, contents.ALTERNATIVES, contents.NOT_WANTED)),
     _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone.",
-            when=("several",)),
-    _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",)),
+            when=("several",), about=(*_INTENDED, *_ACCEPTED)),
+    _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",),
+            about=_INTENDED),
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
-          per="intent", always=True, by_test=True),
+          per="intent", always=True, by_test=True, about=(*_INTENDED, contents.SCENARIOS)),
     _code("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
           "expect, then read, then compare. `evidence`: for each the test or line that shows it, "
           "`;` between.",
-          per="milestone", when=("criteria",), always=True, by_test=True),
+          per="milestone", when=("criteria",), always=True, by_test=True, about=_ACCEPTED),
     _code("intent-done", MUST, "The change does what its intents say{edges}.",
-          per="milestone", always=True),
+          per="milestone", always=True, about=_INTENDED),
     _code("nothing-else", MUST, "No behaviour changes that no intent names.",
-          per="milestone", when=("code", "removed")),
+          per="milestone", when=("code", "removed"), about=_INTENDED),
     _code("errors-alike", MUST, "Errors are handled as in the code around it.", when=("errors",)),
     _code("nothing-twice", SHOULD, "It repeats nothing that the project already has.",
           when=("added",)),
@@ -110,16 +126,18 @@ QUESTIONS = (
     _code("right-layer", SHOULD, "Each part is in the layer where it belongs.", when=("added",)),
     _code("style", COULD, "It reads like the code around it.", when=("code",)),
     _docs("comments-say-why", SHOULD, "Comments give reasons, they do not restate code.",
-          when=("comments",)),
+          when=("comments",), about=(contents.DECISIONS,)),
     _docs("knowledge-near", SHOULD, "Reasons that code cannot show are next to that code.",
-          when=("knowledge",)),
+          when=("knowledge",), about=(contents.DECISIONS, contents.UNSEEN, contents.INVARIANTS,
+                                      contents.TRADEOFFS, contents.DOCUMENTS)),
     _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept.",
           when=("code", "documents")),
-    _docs("docs-clear", COULD, "The documentation is clear.", when=("documents",)),
+    _docs("docs-clear", COULD, "The documentation is clear.", when=("documents",),
+          about=(contents.DOCUMENTS,)),
     Question("impl-code", "milestones-agree", SHOULD, "The milestones fit together: errors, "
-             "logging, names, shared state.", when=("several",)),
+             "logging, names, shared state.", when=("several",), about=_INTENDED),
     Question("impl-docs", "docs-agree", SHOULD, "The documentation says what the code now does.",
-             when=("documents", "signature")),
+             when=("documents", "signature"), about=(contents.INTENTS, contents.DOCUMENTS)),
 )  # fmt: skip
 BY_ID = {question.id: question for question in QUESTIONS}
 TEXTS = {question.id: question.text for question in QUESTIONS}
@@ -131,6 +149,12 @@ EDGES: Mapping[Sign, str] = {
     "concurrency": "concurrent use",
     "errors": "failing calls",
 }
+
+
+def basis_of(checks: Collection[str]) -> tuple[Content[Any], ...]:
+    """Return what of a plan the answers to some questions are judged by, in no order."""
+    about = [one for check in checks if check in BY_ID for one in BY_ID[check].about]
+    return tuple(dict.fromkeys(about))
 
 
 def may_ask(phase: Phase, mode: str, *, documented: bool) -> list[Question]:

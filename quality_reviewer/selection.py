@@ -127,10 +127,8 @@ def asked_again(item: Item, digest: str) -> Item:
     return item._replace(digest=digest, status=TODO)
 
 
-def _words(question: Question, signs: Signs, scope: str) -> str | None:
-    """Return the words of a question that names edges; None if it is asked as the table has it."""
-    if "{edges}" not in question.text:
-        return None
+def _words(question: Question, signs: Signs, scope: str) -> str:
+    """Return the words in which a question is asked, with the edges that its scope shows."""
     shown = [text for sign, text in EDGES.items() if sign in signs.of(scope)]
     edges = f", also for {', '.join(shown)}" if shown else ""
     return question.text.replace("{edges}", edges)

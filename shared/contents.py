@@ -6,12 +6,12 @@ plan is added here once. They take plans as models and as steps read them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from state.milestones import kinds_of_docs, promise
+from state.milestones import kinds_of_docs, promise, promised_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from state import models, plan_table, reasons
     from state.milestones import AnyMilestone, AnyPlan
@@ -25,15 +25,19 @@ if TYPE_CHECKING:
 Part_contra = TypeVar("Part_contra", contravariant=True)
 
 PERSON = "person"  # who decides, on the page and in plan.md
-# An agent that has seen nothing of the run: it designs, writes the code or the documentation of a
-# plan, carries out one milestone, or judges design, code or documentation.
-DESIGNER, DEVELOPER, WRITER, CARRIER = "designer", "developer", "writer", "carrier"
+# An agent that has seen nothing of the run, in whichever round: it designs or changes a design,
+# writes the code or the documentation of a plan, carries out one milestone, or judges design, code
+# or documentation.
+DESIGNER, REDESIGNER, DEVELOPER = "designer", "redesigner", "developer"
+WRITER, CARRIER = "writer", "carrier"
 DESIGN_REVIEWER, REVIEWER, DOCS_REVIEWER = "design reviewer", "reviewer", "docs reviewer"
-# Who knows the context of the plan, since they have given it or looked at it before: who designs,
-# who writes, who judges. The last is shown of reasons only what milestones or findings name.
-PLANNER, AUTHOR, AGAIN = "planner", "author", "reviewer again"
+# The host, which has written the context and the plan itself: it designs, writes, judges.
+PLANNER, AUTHOR = "planner", "author"
+# Who is asked a few questions: of reasons it is shown what these are about, and what milestones or
+# findings name.
+AGAIN = "reviewer again"
 _REVIEWERS = frozenset({DESIGN_REVIEWER, REVIEWER, DOCS_REVIEWER})
-_NEW = _REVIEWERS | {DESIGNER, DEVELOPER, WRITER, CARRIER}
+_NEW = _REVIEWERS | {DESIGNER, REDESIGNER, DEVELOPER, WRITER, CARRIER}
 
 # Where a person reads it.
 FIRST, GOAL, DECIDED = "Why and what", "Goal", "Decisions"
@@ -60,6 +64,8 @@ class Row(NamedTuple):
     under: str = ""
     # What has become of it.
     outcome: str = ""
+    # Which version of it an edit has to name; 0 where nobody edits it.
+    version: int = 0
 
     def line(self, label: str) -> str:
         """Return the row as a line of text."""
@@ -84,34 +90,40 @@ class Content(NamedTuple, Generic[Part_contra]):
 
 
 def _remarks(plan: AnyPlan) -> Iterator[Row]:
-    return (Row(one.text, one.id, outcome=one.outcome) for one in plan.user_remarks)
+    return (
+        Row(one.text, one.id, outcome=one.outcome, version=one.version) for one in plan.user_remarks
+    )
 
 
 def _constraints(plan: AnyPlan) -> Iterator[Row]:
     yield from map(Row, plan.context.constraints)
     for one in plan.planning_context.constraints:
         source = f"({one.source})" if one.source else ""
-        yield Row(" ".join(filter(None, [one.type, one.description, source])), one.id)
+        text = " ".join(filter(None, [one.type, one.description, source]))
+        yield Row(text, one.id, version=one.version)
 
 
 def _decisions(plan: AnyPlan) -> Iterator[Row]:
     for one in plan.planning_context.decision_log:
-        yield Row(one.decision, one.id, why=one.reasoning_chain)
+        yield Row(one.decision, one.id, why=one.reasoning_chain, version=one.version)
 
 
 def _alternatives(plan: AnyPlan) -> Iterator[Row]:
     for one in plan.planning_context.rejected_alternatives:
-        yield Row(one.alternative, one.id, why=one.rejection_reason, under=one.decision_ref or "")
+        under = one.decision_ref or ""
+        row = Row(one.alternative, one.id, why=one.rejection_reason, under=under)
+        yield row._replace(version=one.version)
 
 
 def _risks(plan: AnyPlan) -> Iterator[Row]:
     for one in plan.planning_context.known_risks:
-        yield Row(one.risk, one.id, (one.anchor,) if one.anchor else (), why=one.mitigation)
+        place = (one.anchor,) if one.anchor else ()
+        yield Row(one.risk, one.id, place, why=one.mitigation, version=one.version)
 
 
 def _stated(stated: Iterable[AnyStated]) -> Iterator[Row]:
     for one in stated:
-        yield Row(one) if isinstance(one, str) else Row(one.text, one.id)
+        yield Row(one) if isinstance(one, str) else Row(one.text, one.id, version=one.version)
 
 
 def _figure(figure: plan_table.Figure | reasons.Figure) -> list[Row]:
@@ -127,6 +139,7 @@ _ANY = _DECIDES | _NEW
 _TOLD = _ANY | {PLANNER, AGAIN}
 _DESIGNED = _ANY - {DESIGNER}
 _REASONS = _DESIGNED | {AGAIN}
+_JUDGE_DESIGN = _REVIEWERS | {REDESIGNER}
 _FOUND = _DECIDES | {DESIGNER}  # what is not to be found out again, or by oneself
 
 TASK: Content[AnyPlan] = Content(
@@ -167,20 +180,35 @@ INVARIANTS: Content[AnyPlan] = Content(
 TRADEOFFS: Content[AnyPlan] = Content(
     "Given up", "", lambda plan: _stated(plan.invisible_knowledge.tradeoffs), _REASONS, LIMITS
 )
+CONSTRAINTS: Content[AnyPlan] = Content("Constraints", "constraint", _constraints, _ANY, LIMITS)
+QUOTES: Content[AnyPlan] = Content(
+    "In your words", "the user said", lambda plan: map(Row, plan.context.user_quotes), _ANY, GOAL
+)
+NOT_WANTED: Content[AnyPlan] = Content(
+    "Not wanted",
+    "not wanted",
+    lambda plan: map(Row, plan.context.rejected_alternatives),
+    _ANY - {DOCS_REVIEWER},
+    LIMITS,
+)
+UNSEEN: Content[AnyPlan] = Content(
+    "Not in the code",
+    "not in the code",
+    lambda plan: map(Row, plan.context.invisible_knowledge),
+    _ANY,
+    LIMITS,
+)
 REASONS: tuple[Content[AnyPlan], ...] = (
-    Content("Constraints", "constraint", _constraints, _ANY, LIMITS),
+    CONSTRAINTS,
     ASSUMED,
-    Content("In your words", "the user said", lambda p: map(Row, p.context.user_quotes), _ANY,
-            GOAL),
-    Content("Not wanted", "not wanted", lambda p: map(Row, p.context.rejected_alternatives),
-            _ANY - {DOCS_REVIEWER}, LIMITS),
-    Content("Not in the code", "not in the code",
-            lambda p: map(Row, p.context.invisible_knowledge), _ANY, LIMITS),
+    QUOTES,
+    NOT_WANTED,
+    UNSEEN,
     Content("Entry points", "entry point", lambda p: map(Row, p.context.entry_points), _FOUND,
             GOAL),
     Content("As understood", "known", lambda p: map(Row, p.context.current_understanding), _FOUND,
             GOAL),
-    Content("Why", "", lambda p: _text(p.overview.problem), _DECIDES | _REVIEWERS, FIRST),
+    Content("Why", "", lambda p: _text(p.overview.problem), _DECIDES | _JUDGE_DESIGN, FIRST),
     Content("What", "", lambda p: _text(p.overview.approach), _DESIGNED, FIRST),
     DECISIONS,
     ALTERNATIVES,
@@ -200,12 +228,15 @@ PLAN = (*STATEMENTS, *REASONS)
 def _intents(milestone: AnyMilestone) -> Iterator[Row]:
     for one in milestone.code_intents:
         where = f"{one.file}:{one.function}" if one.function else one.file
-        yield Row(one.behavior, one.id, (where,), refs=one.decision_refs)
+        params = ", ".join(f"{name}: {value}" for name, value in one.params.items())
+        row = Row(one.behavior, one.id, (where,), params and f"({params})", refs=one.decision_refs)
+        yield row._replace(version=one.version)
 
 
 def _tests(milestone: AnyMilestone) -> Iterator[Row]:
-    if milestone.tests.files:
-        yield Row(files=milestone.tests.files)
+    tests = milestone.tests
+    if tests.files:
+        yield Row(files=tests.files, kind=tests.type or "", why=tests.backing or "")
 
 
 def _scenarios(milestone: AnyMilestone) -> Iterator[Row]:
@@ -216,26 +247,37 @@ def _scenarios(milestone: AnyMilestone) -> Iterator[Row]:
 
 def _documents(milestone: AnyMilestone) -> Iterator[Row]:
     for kind, doc in kinds_of_docs(milestone):
-        yield Row(doc.text, doc.id, place=promise(kind, doc))
+        yield Row(doc.text, doc.id, place=promise(kind, doc), version=doc.version)
+
+
+def _files(milestone: AnyMilestone) -> Iterator[Row]:
+    """Yield the files that no intent, test or promise names, such as those of documentation."""
+    named = {*milestone.tests.files, *promised_files(milestone)}
+    named.update(intent.file for intent in milestone.code_intents)
+    left = tuple(file for file in milestone.files if file not in named)
+    if left:
+        yield Row(files=left)
 
 
 _WORKED_ON = _DESIGNED | {AUTHOR}
-_TESTED = _DECIDES | {CARRIER, DESIGN_REVIEWER}
+_TESTED = _DESIGNED - {WRITER, DOCS_REVIEWER}
 
 ACCEPTED: Content[AnyMilestone] = Content(
-    "accepted when",
-    "accepted when",
-    lambda m: map(Row, m.acceptance_criteria),
-    _DESIGNED - {WRITER},
+    "accepted when", "accepted when", lambda m: map(Row, m.acceptance_criteria), _DESIGNED
 )
 INTENTS: Content[AnyMilestone] = Content("intents", "", _intents, _WORKED_ON)
+FILES: Content[AnyMilestone] = Content("files", "files", _files, _WORKED_ON)
+TESTS: Content[AnyMilestone] = Content("tests", "tests", _tests, _WORKED_ON)
+SCENARIOS: Content[AnyMilestone] = Content("scenarios", "test", _scenarios, _TESTED)
+DOCUMENTS: Content[AnyMilestone] = Content("documentation", "", _documents, _WORKED_ON)
 MILESTONE: tuple[Content[AnyMilestone], ...] = (
     ACCEPTED,
     INTENTS,
-    Content("tests", "tests", _tests, _WORKED_ON),
-    Content("scenarios", "test", _scenarios, _TESTED),
+    FILES,
+    TESTS,
+    SCENARIOS,
     Content("no tests", "no tests", lambda m: _text(m.tests.skip_reason or ""), _TESTED),
-    Content("documentation", "", _documents, _WORKED_ON),
+    DOCUMENTS,
     Content("waits for", "waits for", lambda m: map(Row, m.waits_for), _DECIDES),
     Content("flags", "flag", lambda m: map(Row, m.flags), _DECIDES),
 )
@@ -248,15 +290,24 @@ def answer_of(asked: AnyCheckpoint, answers: Mapping[str, Sequence[str]]) -> str
 
 
 def rows_for(
-    reader: str, contents: Iterable[Content[Part_contra]], said_by: Part_contra
+    reader: str,
+    contents: Iterable[Content[Part_contra]],
+    said_by: Part_contra,
+    also: Collection[Content[Any]] = (),
 ) -> list[tuple[Content[Part_contra], Row]]:
-    """Return what a plan or milestone says of some contents to a reader, in the list's order."""
-    shown = [content for content in contents if reader in content.shown]
+    """Return what a plan or milestone says of some contents to a reader, in the list's order.
+
+    `also` are contents that its task is about, whatever the list says of the reader.
+    """
+    shown = [content for content in contents if reader in content.shown or content in also]
     return [(content, row) for content in shown for row in content.rows(said_by)]
 
 
 def lines_for(
-    reader: str, contents: Iterable[Content[Part_contra]], said_by: Part_contra
+    reader: str,
+    contents: Iterable[Content[Part_contra]],
+    said_by: Part_contra,
+    also: Collection[Content[Any]] = (),
 ) -> list[str]:
     """Return what a plan or milestone says of some contents to a reader, as lines of text."""
-    return [row.line(content.label) for content, row in rows_for(reader, contents, said_by)]
+    return [row.line(content.label) for content, row in rows_for(reader, contents, said_by, also)]

@@ -39,7 +39,7 @@ def facts_of(result: Result) -> str:
         _PLACES[result.where],
         _CHOSEN[result.chosen_by],
     ]
-    parts.append(_counts(result))
+    parts += [_counts(result), _lacking(result)]
     if result.seconds:
         parts.append(f"{result.seconds} s")
     return " · ".join([*filter(None, parts), *passed_over(result)])
@@ -55,6 +55,7 @@ def lines_for_review(results: Sequence[Result]) -> list[str]:
         parts = [
             f"{VERIFY} {number}: {result.outcome} (base: {result.baseline})",
             _counts(result),
+            _lacking(result),
             _UNNOTICED if result.exercised is False else "",
             result.command,
         ]
@@ -66,6 +67,10 @@ def passed_over(result: Result) -> list[str]:
     """Return a sentence for each command that this one verifies in place of."""
     said = "passed over, since it fails on the base as well"
     return [f"{said}: {text}" for text in result.passed_over]
+
+
+def _lacking(result: Result) -> str:
+    return f"cannot run here: {result.lacks}" if result.lacks else ""
 
 
 def _counts(result: Result) -> str:

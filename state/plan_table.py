@@ -324,6 +324,7 @@ class VerifyResult(Part):
     base_passed: int | None = None
     base_failed: int | None = None
     passed_over: tuple[str, ...] = ()
+    lacks: str = ""
 
 
 class Answer(Part):

@@ -33,6 +33,8 @@ class VerifyResult(Model):
     base_failed: Number | None = None
     # Commands found before it that cannot run on the base, each with what is missing.
     passed_over: tuple[str, ...] = ()
+    # What was missing where it could run neither on the base nor on the change; else ''.
+    lacks: str = ""
 
 
 class OpenItem(Model):

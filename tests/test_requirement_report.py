@@ -64,6 +64,7 @@ def test_every_id_of_each_family_is_listed() -> None:
         "SD-1",
         "SD-3",
         "SD-5",
+        "SD-6",
         "SD-7",
         "SD-9",
     } | {f"HO-{n}" for n in range(1, 9)}

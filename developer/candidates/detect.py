@@ -13,6 +13,7 @@ from developer.candidates.others import (
     target_candidates,
 )
 from developer.candidates.python import python_candidates
+from developer.verify.background import forget_result
 from shared.candidates import (
     Chosen,
     Found,
@@ -119,6 +120,26 @@ def pass_over(state: State, done: Done) -> bool:
     rows = [(command, why) for command, why in over.items() if command not in following]
     _keep(state, Chosen(following, rows, unasked=True))
     return True
+
+
+def refuse_unable(state: State, done: Done, again: str) -> None:
+    """Refuse a verification in which nothing could run and which nobody has chosen (SD-6).
+
+    `again` hands the change in as it is, unverified, since it chooses the first candidate. The next
+    call runs all again, since the user may have installed what was missing.
+    """
+    unable = [r for r in done.results if r.lacks]
+    if not read_chosen(state.state_dir).unasked or not unable or len(unable) < len(done.results):
+        return
+    rows = [f"`{r.command}`: {r.lacks}" for r in unable]
+    rows += [f"`{command}`: {why}" for command, why in read_chosen(state.state_dir).passed_over]
+    text = f"nothing can run here that verifies this change, on the base neither: {'; '.join(rows)}"
+    ways = "your own commands that prove it, one a line, by `--command-file answers/verify.txt`; "
+    ways += "another candidate by `--use N`; ask the user where something has to be installed; "
+    ways += "`--use 1` hands it in NOT VERIFIED"
+    forget_result(state.state_dir)
+    output = "\n".join(f"$ {r.command}\n{r.tail}" for r in unable)
+    raise Refused("refused", "verify", text, ways, again, output)
 
 
 def _keep(state: State, chosen: Chosen) -> None:

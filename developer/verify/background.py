@@ -72,6 +72,12 @@ def verify(
         time.sleep(POLL_S)
 
 
+def forget_result(state_dir: str) -> None:
+    """Have the next call run the verify commands again, whatever has changed on this machine."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(verify_file(state_dir, "result.json"))
+
+
 def cancel_verify(state_dir: str) -> bool:
     """End a running verification, restore the files it broke on purpose; return False if none."""
     deadline = time.monotonic() + STOP_S

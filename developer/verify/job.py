@@ -146,7 +146,7 @@ class Result:
             command=self.command, baseline=self.baseline, outcome=self.outcome, tree=self.tree,
             exercised=self.exercised, where=self.where, chosen_by=self.chosen_by,
             passed=passed, failed=failed, base_passed=base_passed, base_failed=base_failed,
-            passed_over=self.passed_over, seconds=max(1, round(self.seconds)),
+            passed_over=self.passed_over, lacks=self.lacks, seconds=max(1, round(self.seconds)),
         )  # fmt: skip
 
 
@@ -167,6 +167,13 @@ class Done:
     def failures(self) -> tuple[Result, ...]:
         """The results that block a plan: commands that fail now but did not on the base commit."""
         return tuple(result for result in self.results if result.outcome == "fail")
+
+    @property
+    def unable(self) -> list[str]:
+        """A line for each command that says nothing of the change, as it fails on the base too."""
+        rows = [(r.command, r.lacks) for r in self.results if r.outcome == "known-failure"]
+        said = "NOT VERIFIED by it, since it fails on the base as well"
+        return [f"`{command}`: {said}{lacks and f' ({lacks})'}" for command, lacks in rows]
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome of the verification as JSON."""

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from developer.candidates.detect import adopt, choose, pass_over
+from developer.candidates.detect import adopt, choose, pass_over, refuse_unable
 from developer.capture import capture_into
 from developer.verification import still_running, verify_plan, with_results
 from developer.verify.job import Running
@@ -93,7 +93,7 @@ def finish_phase(
             # Nothing is designed yet: the step says how, and with which command.
             work = work._replace(again=state.command("step", state.run.workflow))
     if phase != "plan-design":
-        done = _verified(state, work)
+        done = _verified(state, phase, work, state.command(*words, "--use", "1", role=role))
         if isinstance(done, Running):
             return Finished(again, done)
         subject = replace(work.subject, verify_commands=verify_commands(state))
@@ -101,13 +101,8 @@ def finish_phase(
         work = work._replace(plan=plan, subject=subject, verified=done)
     with state.lock(f"plan done --phase {phase}"):
         if open_plan(state) != work.before:
-            raise Refused(
-                "conflict",
-                "plan.json",
-                "another command changed the plan while this one ran",
-                "",
-                again,
-            )
+            text = "another command changed the plan while this one ran"
+            raise Refused("conflict", "plan.json", text, "", again)
         state.reload()
         mark_captured(state.state_dir, work.subject.tree or "")
         ended_before = state.run.step > workflow_of(phase).number(phase, "execute")
@@ -115,7 +110,8 @@ def finish_phase(
         if not ended_before or work.plan != plan or unasked_questions(state, phase, work.plan):
             plan = _pass_or_gate(state, phase, work)
         pass_documents(state, phase, work._replace(plan=plan))
-    return Finished(again, handed_in=by_agent)
+    told = [f"verify: {line}" for line in work.verified.unable] if work.verified else []
+    return Finished(again, handed_in=by_agent, found=told)
 
 
 def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> bool:
@@ -156,15 +152,21 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
     return Work(before, captured.plan, code_subject(state, captured))
 
 
-def _verified(state: State, work: Work) -> Done | Running:
-    """Run what verifies the change; where a candidate that nobody chose cannot run, the next."""
+def _verified(state: State, phase: Phase, work: Work, unverified: str) -> Done | Running:
+    """Run what verifies the change; where a candidate that nobody chose cannot run, the next.
+
+    Refused where none can run: the command `unverified` hands such code in all the same.
+    """
     while True:
         done = verify_plan(state, work.plan)
         if isinstance(done, Running):
             return done
         with state.lock("plan done"):
-            if not pass_over(state, done):
-                return done
+            if pass_over(state, done):
+                continue
+        if phase in CODE_PHASES:
+            refuse_unable(state, done, unverified)
+        return done
 
 
 def _context_of(state: State, edits: list[object]) -> Context | None:

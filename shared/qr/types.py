@@ -105,7 +105,7 @@ class Item(NamedTuple):
     evidence: str | None = None
     # Who answered a reviewer's question; None before that (RV-3).
     answered_by: Answerer | None = None
-    # The words of the question, where they are not those of the table (RV-2).
+    # The words of the question; None of a script's item and of a reviewer's own finding.
     asked: str | None = None
     # Names the bytes and entities that the question is about (RV-5).
     digest: str | None = None

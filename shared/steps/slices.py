@@ -5,27 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shared.contents import (
-    AGAIN,
+    ASSUMED,
     AUTHOR,
     CARRIER,
     DECISIONS,
-    DESIGN_REVIEWER,
     DESIGNER,
     DEVELOPER,
-    DOCS_REVIEWER,
     MILESTONE,
+    NOT_WANTED,
     PLAN,
     PLANNER,
-    REASONS,
-    REVIEWER,
-    STATEMENTS,
+    QUOTES,
+    REDESIGNER,
+    UNSEEN,
     WRITER,
     answer_of,
     lines_for,
     rows_for,
 )
 from state.milestones import changes_of, files_of, title_of
-from state.phases import CODE_PHASES, DOCS_PHASES
+from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -53,24 +52,48 @@ def _names(entity: Any) -> list[str]:  # noqa: ANN401 – any entity
 
 
 def work_slice(plan: Plan, phase: str, own: Collection[str]) -> str:
-    """Return the plan's text for who knows it: milestones in `own` in full, others by name."""
-    return _slice(plan, PLANNER if phase == "plan-design" else AUTHOR, own)
-
-
-def agent_slice(plan: Plan, phase: str) -> str:
-    """Return the plan's text for an agent that starts a phase and has seen nothing of the run."""
-    if phase == "plan-design":
-        return "\n".join(lines_for(DESIGNER, PLAN, plan))
-    every = [milestone.id for milestone in plan.milestones]
-    return _slice(plan, DEVELOPER if phase in CODE_PHASES else WRITER, every)
-
-
-def _slice(plan: Plan, reader: str, own: Collection[str]) -> str:
+    """Return the plan's text for the host, which knows it: milestones in `own` in full."""
+    reader = PLANNER if phase == "plan-design" else AUTHOR
     lines = lines_for(reader, PLAN, plan)
     for milestone in plan.milestones:
         lines.append(f"{milestone.id} v{milestone.version} {milestone.name}")
-        lines += _says(milestone, reader) if milestone.id in own else []
+        lines += milestone_lines(milestone, reader) if milestone.id in own else []
     return "\n".join(lines)
+
+
+def agent_slice(
+    plan: Plan,
+    phase: str,
+    own: Collection[str] = (),
+    *,
+    edits: bool = False,
+    brief: bool = False,
+) -> str:
+    """Return the plan's text for an agent that works on a phase and has seen nothing of the run.
+
+    Milestones in `own` stand in full, others by name and files; where none is named, the plan is
+    yet to be designed. With `edits`, what may be edited is shown with its version. A `brief` text
+    leaves out what the user has said beside task and constraints.
+    """
+    if phase == "plan-design" and not own:
+        return "\n".join(lines_for(DESIGNER, PLAN, plan))
+    reader = DEVELOPER if phase in CODE_PHASES else WRITER
+    reader = REDESIGNER if phase == "plan-design" else reader
+    lines = []
+    for milestone in plan.milestones:
+        head = f"{milestone.id} v{milestone.version}" if edits else milestone.id
+        if milestone.id in own:
+            lines += [
+                f"{head} {titled(milestone)}",
+                *milestone_lines(milestone, reader, edits=edits),
+            ]
+        else:
+            lines.append(f"{head} {_named(milestone)}")
+    if reader == REDESIGNER:
+        lines += _overview_lines(plan, plan.overview.title)
+    left_out = (ASSUMED, QUOTES, NOT_WANTED, UNSEEN) if brief else ()
+    rows = [one for one in rows_for(reader, PLAN, plan) if one[0] not in left_out]
+    return "\n".join([*lines, *row_lines(rows, edits=edits)])
 
 
 def milestone_slice(plan: Plan, name: str, *, whole: bool) -> str:
@@ -80,57 +103,53 @@ def milestone_slice(plan: Plan, name: str, *, whole: bool) -> str:
     since a block cuts what is too long, and of other milestones' decisions only what was decided.
     """
     own = next(m for m in plan.milestones if m.id == name)
-    lines = [f"{name} {own.name}", *_says(own, CARRIER)]
-    lines += [
-        f"{m.id} {m.name}, not yours: {', '.join(sorted(files_of(m)))}"
-        for m in plan.milestones
-        if m.id != name
-    ]
+    lines = [f"{name} {own.name}", *milestone_lines(own, CARRIER)]
+    lines += [f"{m.id} {_named(m, ', not yours')}" for m in plan.milestones if m.id != name]
     if whole:
         cited = {ref for i in own.code_intents for ref in i.decision_refs}
-        lines += [_line(*one, cited) for one in rows_for(CARRIER, PLAN, plan)]
+        lines += row_lines(rows_for(CARRIER, PLAN, plan), cited)
     return "\n".join(lines)
 
 
-def review_slice(
-    plan: Plan,
-    phase: str,
-    own: Collection[str],
+def titled(milestone: Milestone) -> str:
+    """Return a milestone's name, and the entries of the task that it is for."""
+    cited = ", ".join(milestone.requirements)
+    return f"{milestone.name}{cited and f', for {cited}'}"
+
+
+def _named(milestone: Milestone, aside: str = "") -> str:
+    """Return a milestone's name and files, which is all that who works on others is told."""
+    return f"{milestone.name}{aside}: {', '.join(sorted(files_of(milestone)))}"
+
+
+def milestone_lines(
+    milestone: Milestone,
+    reader: str,
+    also: Collection[Content[Any]] = (),
     *,
-    again: bool,
-    known: bool = False,
-    found: str = "",
-) -> str:
-    """Return the plan's text for a reviewer: milestones in `own` in full, others by name.
+    edits: bool = False,
+) -> list[str]:
+    """Return what a milestone says to a reader as indented lines; `also` as `rows_for` has it."""
+    rows = rows_for(reader, MILESTONE, milestone, also)
+    return [f"  {line}" for line in row_lines(rows, edits=edits)]
 
-    They stand first, since a block cuts what is too long. If it only looks `again` at what it
-    `found`, or the plan is `known` to it, since it has written it, other milestones and context are
-    left out; of decisions it is told what was decided, and why only where a finding names them.
+
+def row_lines(
+    rows: Iterable[tuple[Content[Any], Row]],
+    named: Container[str] | None = None,
+    *,
+    edits: bool = False,
+) -> list[str]:
+    """Return rows as lines: with versions for who `edits` them, of decisions not `named` briefly.
+
+    Without names all decisions are told with their reasons.
     """
-    reader = DOCS_REVIEWER if phase in DOCS_PHASES else REVIEWER
-    reader = DESIGN_REVIEWER if phase == "plan-design" else reader
-    lines: list[str] = []
-    for milestone in (m for m in plan.milestones if m.id in own):
-        after = f", after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
-        lines += [f"{milestone.id} {milestone.name}{after}", *_says(milestone, reader)]
-    if again or known:
-        lines += lines_for(AGAIN, STATEMENTS, plan)
-        named = "\n".join([*lines, found if again else ""])
-        rows = [one for one in rows_for(AGAIN, REASONS, plan) if one[1].id and one[1].id in named]
-        return "\n".join([*lines, *(_line(*one, found if again else "") for one in rows)])
-    lines += lines_for(reader, STATEMENTS, plan)
-    lines += [f"{m.id} {m.name} (not asked about)" for m in plan.milestones if m.id not in own]
-    return "\n".join([*lines, *lines_for(reader, REASONS, plan)])
-
-
-def _says(milestone: Milestone, reader: str) -> list[str]:
-    return [f"  {line}" for line in lines_for(reader, MILESTONE, milestone)]
-
-
-def _line(content: Content[Any], row: Row, named: Container[str]) -> str:
-    """Return a row as a line; of a decision that is not `named` only what was decided."""
-    brief = content is DECISIONS and row.id not in named
-    return (row._replace(why="") if brief else row).line(content.label)
+    lines = []
+    for content, row in rows:
+        brief = content is DECISIONS and named is not None and row.id not in named
+        name = f"{row.id} v{row.version}" if edits and row.version else row.id
+        lines.append(row._replace(id=name, why="" if brief else row.why).line(content.label))
+    return lines
 
 
 def patches(plan: Plan, own: Collection[str], *, in_order: bool = False) -> str:
@@ -154,11 +173,8 @@ def entity_lines(plan: Plan, own: Collection[str]) -> str:
 
     Of milestones other than `own` only their own line.
     """
-    overview = plan.overview
-    lines = [f"{t.id}: {t.text}" for t in plan.task_spec]
-    message = " ".join(f"{overview.title}: {overview.approach}".split())
-    lines += [f"overview v{overview.version} {message}"]
-    lines += [f"knowledge v{plan.invisible_knowledge.version}"]
+    message = " ".join(f"{plan.overview.title}: {plan.overview.approach}".split())
+    lines = [*(f"{t.id}: {t.text}" for t in plan.task_spec), *_overview_lines(plan, message)]
     whole = tuple(m for m in plan.milestones if m.id in own)
     shown = [e for part in {**vars(plan), "milestones": whole}.values() for e in entities_of(part)]
     lines += [
@@ -166,6 +182,12 @@ def entity_lines(plan: Plan, own: Collection[str]) -> str:
         for e in [*shown, *(m for m in plan.milestones if m.id not in own)]
     ]
     return "\n".join(lines)
+
+
+def _overview_lines(plan: Plan, message: str) -> list[str]:
+    """Return the overview and the knowledge that an edit may change, with their versions."""
+    version = plan.invisible_knowledge.version
+    return [f"overview v{plan.overview.version} {message}", f"knowledge v{version}"]
 
 
 def entities_of(value: object) -> list[Any]:

@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.candidates import read_chosen, read_found
-from shared.resources import answer_path, answer_word, command, fill, read_prompt
+from shared.resources import (
+    answer_path,
+    answer_word,
+    command,
+    fill,
+    get_context_path,
+    read_prompt,
+)
 from shared.steps import slices
 from shared.steps.brief import (
     MODES_OF_MILESTONES,
@@ -27,7 +34,7 @@ from shared.steps.workflow import Step
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from shared.builders import Block
     from shared.candidates import Found
@@ -70,9 +77,9 @@ class Work(NamedTuple):
         return self.ctx.phase in CODE_PHASES
 
     @property
-    def asks(self) -> bool:
-        """Whether who works may ask the user: in a later round the task is understood."""
-        return self.agent and self.is_first
+    def is_fix_of_agent(self) -> bool:
+        """Whether an agent, which has seen nothing of the run, fixes what a review has found."""
+        return self.agent and self.variant == "-fix"
 
     @property
     def mends(self) -> bool:
@@ -143,11 +150,21 @@ def _assignment(work: Work) -> str:
         text += "\n\n" + read_prompt(folder, module, f"plan-code-execute-fix-{how}")
     file = _batch_file(ctx)
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk"),
-             "show": state.command("plan", "show"), "run": state.command(*TRY),
+             "show": state.command("plan", "show"),
              "file": answer_path(state.state_dir, file), "batch": answer_word(file)}  # fmt: skip
     if "{{why}}" in text:
         slots["why"] = _why(ctx)
     return fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
+
+
+def _context(work: Work) -> str:
+    text = read_prompt("orchestrator", "planner", "context-file")
+    return fill(text, {"context": get_context_path(work.ctx.state.state_dir)})
+
+
+def _running(work: Work) -> str:
+    text = read_prompt("developer", "plan_code", "plan-code-execute-run")
+    return fill(text, {"run": work.ctx.state.command(*TRY)})
 
 
 def _batch_file(ctx: Context) -> str:
@@ -164,11 +181,11 @@ def _part_of_plan(work: Work) -> str:
     """Return the plan's lines that a step's task needs, with versions if it may edit the plan."""
     plan, phase = work.ctx.plan, work.ctx.phase
     own = slices.concerned(plan, work.failed["items"])
+    # The architect has just read the user's context where it explores the code first.
+    if work.agent and not (work.is_design and work.is_first):
+        return agent_slice(plan, phase, own, edits=work.edits, brief=work.is_fix_of_agent)
     if work.variant and work.edits:
         return entity_lines(plan, own)
-    # The architect has just read the user's context; a fix needs only the findings.
-    if work.agent and not work.is_design and work.variant != "-fix":
-        return agent_slice(plan, phase)
     return work_slice(plan, phase, own)
 
 
@@ -179,12 +196,23 @@ def _failed(ctx: Context) -> dict[str, Any]:
     return ctx.state.database.outcomes(ctx.state.run, ctx.phase)[-1]
 
 
+def _findings(items: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield a line for each failed item, and below it the question, once for all that are alike."""
+    asked = ""
+    for item in items:
+        yield item_line(item)
+        # A check of the program says all in its finding.
+        if item.get("asked") and item["asked"] != asked:
+            asked = item["asked"]
+            yield f"  asked was: {asked}"
+
+
 def _asking(work: Work) -> str:
-    ctx, state = work.ctx, work.ctx.state
-    slots = {
-        "notes": answer_path(state.state_dir, f"notes-{ctx.step.agent}.md"),
-        "questions": answer_path(state.state_dir, "questions.json"),
-    }
+    ctx, folder = work.ctx, work.ctx.state.state_dir
+    slots = {"questions": answer_path(folder, "questions.json")}
+    if not work.is_first:
+        return fill(read_prompt("orchestrator", "planner", "ask-host-again"), slots)
+    slots["notes"] = answer_path(folder, f"notes-{ctx.step.agent}.md")
     return fill(read_prompt("orchestrator", "planner", "ask-host"), slots)
 
 
@@ -200,12 +228,18 @@ def _remarks(work: Work) -> bool:
 # The parts of the task, and then the data; an empty text is not shown.
 TASK = (
     Told("", _assignment),
+    Told("", _running, lambda work: work.is_code and (work.agent or work.variant != "-revise")),
     Told("", _choosing, lambda work: work.found is not None),
-    Told("", lambda _: read_prompt(*_KNOWLEDGE), lambda work: work.is_design and work.asks),
-    Told("", _asking, lambda work: work.asks),
+    Told(
+        "",
+        lambda _: read_prompt(*_KNOWLEDGE),
+        lambda work: work.is_design and work.agent and work.is_first,
+    ),
+    Told("", _context, lambda work: work.is_fix_of_agent),
+    Told("", _asking, lambda work: work.agent),
 )
 DATA = (
-    Told("findings", lambda work: "\n".join(map(item_line, work.failed["items"]))),
+    Told("findings", lambda work: "\n".join(_findings(work.failed["items"]))),
     Told("reason of who decided", lambda work: str(work.failed["reason"])),
     Told("remarks", lambda work: _program_notes(work.ctx), _remarks),
     Told("plan", _part_of_plan),
@@ -215,7 +249,8 @@ DATA = (
     Told("answers", _answers),
     Told("earlier plans", lambda work: earlier_plans(work.ctx),
          lambda work: work.is_design and work.is_first and not work.agent),
-    Told("notes of an agent before you", lambda work: notes_for(work.ctx), lambda work: work.asks),
+    Told("notes of an agent before you", lambda work: notes_for(work.ctx),
+         lambda work: work.agent and work.is_first),
 )  # fmt: skip
 
 
@@ -230,7 +265,7 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     text = "\n\n".join(told.text(work) for told in TASK if told.when(work))
     block = with_commands(ctx, text, asks=work.is_code and not agent)
     folder, _, module = script.partition(".")
-    if work.is_first:
+    if work.is_first or agent:
         block.rules(read_prompt(folder, module, f"{ctx.phase}-execute-rules"))
     for told in DATA:
         if told.when(work):
@@ -238,7 +273,7 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     # The host changes the design of a small plan in the code's round, which no other role may.
     role = None if work.mends else ctx.step.agent
     block.next("done", state.command(*_last_words(ctx), role=role))
-    if work.asks:
+    if agent:
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block

@@ -277,13 +277,49 @@ def test_after_the_candidates_what_the_assistant_ran_verifies(make_repo: Reposit
     assert OVER.replace("/REPO", str(made.repository.path)) in submitted.text
 
 
-@pytest.mark.requirement("VR-4")
-def test_where_nothing_else_can_verify_the_first_candidate_stays(make_repo: Repositories) -> None:
-    missing = "test:\n\tno-such-program\n"
-    made = lacking_pytest(make_repo, {"Makefile": missing})
-    submitted = made.to("submitted").last
-    assert "verify: .venv/bin/python -m pytest -q: fails on the base as well" in submitted.text
-    assert "passed over, since it fails on the base as well: make test (" in submitted.text
+@pytest.mark.requirement("SD-6", "VR-4")
+def test_where_nothing_can_verify_the_step_says_so_and_what_to_do(make_repo: Repositories) -> None:
+    made = lacking_pytest(make_repo, {"Makefile": "test:\n\tno-such-program\n"})
+    before = made.last
+    refused = made.follow(before.next("done"))
+    assert refused.code == 1
+    said = refused.text
+    assert "`.venv/bin/python -m pytest -q`: python: No module named pytest" in said
+    assert "`make test`: " in said
+    assert "no-such-program" in said
+    for way in ("--command-file answers/verify.txt", "--use N", "ask the user"):
+        assert way in said
+    assert refused.retry() == before.next("done").replace(" --role", " --use 1 --role")
+    assert made.follow(refused.retry()).code == 0
+    asked = made.to("code review").last
+    assert asked.data(RAN).splitlines()[-1] == (
+        "verify 1: known-failure (base: fail) · cannot run here: python: No module named pytest · "
+        ".venv/bin/python -m pytest -q"
+    )
+    summary = made.to("submitted").last.text
+    assert "cannot run here: python: No module named pytest" in summary
+
+
+@pytest.mark.requirement("SD-6")
+def test_what_the_user_has_installed_meanwhile_is_found(make_repo: Repositories) -> None:
+    made = lacking_pytest(make_repo, {})
+    before = made.last
+    assert made.follow(before.next("done")).code == 1
+    (site,) = (made.repository.path / ".venv").glob("lib/python3*/site-packages")
+    runner = "import runpy, sys\nsys.path.insert(0, 'src')\nrunpy.run_path('tests/test_a.py')\n"
+    (site / "pytest.py").write_text(runner, encoding="utf-8")
+    made.follow(before.next("done"))
+    assert "verify: .venv/bin/python -m pytest -q: pass (" in made.to("submitted").last.text
+
+
+@pytest.mark.requirement("SD-6")
+def test_commands_of_ones_own_lead_on_from_there(make_repo: Repositories) -> None:
+    made = lacking_pytest(make_repo, {"Makefile": "test:\n\tno-such-program\n"})
+    assert made.follow(made.last.next("done")).code == 1
+    made.last = made.planner("step", "planner")
+    made.write_answer("verify.txt", TEST)
+    made.follow(made.last.next("done") + " --command-file answers/verify.txt")
+    assert f"verify: {TEST}: pass (" in made.to("submitted").last.text
 
 
 @pytest.mark.requirement("VR-1")

@@ -11,6 +11,8 @@ import pytest
 from orchestrator.submit.page.facts import Facts
 from orchestrator.submit.page.render import render_page
 from orchestrator.submit.plan_md import render_plan
+from quality_reviewer.questions import basis_of, may_ask
+from quality_reviewer.review_slice import review_slice
 from shared.contents import (
     AGAIN,
     AUTHOR,
@@ -23,13 +25,18 @@ from shared.contents import (
     PERSON,
     PLAN,
     PLANNER,
+    REDESIGNER,
+    REMARKS,
     REVIEWER,
+    TASK,
+    TESTS,
     WRITER,
     Row,
 )
-from shared.steps.slices import agent_slice, milestone_slice, review_slice, work_slice
+from shared.steps.slices import agent_slice, milestone_slice, work_slice
 from state.edits import finish
 from state.models import Milestone, Plan, UserContext
+from state.phases import PHASES
 from state.plan_table import Plan as ReadPlan
 from state.shape import read
 from tests.orchestrator.submit.page.reviews import run_row
@@ -41,6 +48,7 @@ if TYPE_CHECKING:
 
     from shared.contents import Content
     from state.fields import Model
+    from state.phases import Phase
 
 
 def in_words(model: type[Model]) -> dict[str, Any]:
@@ -61,13 +69,13 @@ WHOLE = {
     **in_words(Milestone),
     "id": "M-001", "number": 1, "requirements": ["T-1"],
     "code_intents": [{"id": "CI-001", "file": "paint.py", "behavior": "paints", "function": "f",
-                      "decision_refs": ["DL-001"]}],
+                      "params": {"coats": 2}, "decision_refs": ["DL-001"]}],
     "tests": {
-        "files": ["checks.py"], "skip_reason": "too dear",
+        "files": ["checks.py"], "skip_reason": "too dear", "type": "by eye", "backing": "the law",
         "scenarios": {"normal": ["a wall"], "edge": ["no wall"], "error": ["no paint"]},
     },
     "documentation": {"docstrings": [{"id": "DOC-001", "file": "paint.py", "text": "why red"}]},
-    "waits_for": ["CP-001"], "files": ["paint.py"],
+    "waits_for": ["CP-001"], "files": ["paint.py", "GUIDE.md"],
 }  # fmt: skip
 ASKED = {"id": "CP-001", "question": "Which?", "options": [
     {"key": "a", "label": "A"}, {"key": "b", "label": "B"}]}  # fmt: skip
@@ -109,12 +117,12 @@ def sample() -> tuple[Plan, ReadPlan]:
 
 
 def judged(phase: str, *, again: bool = False) -> Callable[[Plan, ReadPlan], str]:
-    found = FOUND if again else ""
-    return lambda _, read: review_slice(read, phase, ["M-001"], again=again, found=found)
+    found = FOUND if again else None
+    return lambda _, read: review_slice(read, phase, ["M-001"], found=found)
 
 
 def written(phase: str) -> Callable[[Plan, ReadPlan], str]:
-    return lambda _, read: agent_slice(read, phase)
+    return lambda _, read: agent_slice(read, phase, ["M-001"])
 
 
 def words_of_page(plan: Plan) -> str:
@@ -124,7 +132,8 @@ def words_of_page(plan: Plan) -> str:
 SHOWN: dict[tuple[str, str], Callable[[Plan, ReadPlan], str]] = {
     (PERSON, "plan.md"): lambda plan, _: render_plan(plan, {}),
     (PERSON, "page"): lambda plan, _: words_of_page(plan),
-    (DESIGNER, ""): written("plan-design"),
+    (DESIGNER, ""): lambda _, read: agent_slice(read, "plan-design"),
+    (REDESIGNER, ""): written("plan-design"),
     (DEVELOPER, ""): written("plan-code"),
     (WRITER, ""): written("plan-docs"),
     (CARRIER, ""): lambda _, read: milestone_slice(read, "M-001", whole=True),
@@ -159,8 +168,11 @@ def test_a_reader_is_shown_what_the_list_says_and_nothing_else(reader: str, plac
     for content, rows in rows_of.items():
         assert rows, f"the plan of this test says nothing of: {content.title}"
         for row in rows:
-            stands = re.search(rf"(?<!\w){re.escape(words_of(row))}(?!\w)", text) is not None
-            assert stands == (reader in content.shown), (content.title, row)
+            for words in filter(
+                None, [words_of(row), row.place, row.why if content is TESTS else ""]
+            ):
+                stands = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
+                assert stands == (reader in content.shown), (content.title, row)
 
 
 @pytest.mark.requirement("SD-5")
@@ -170,9 +182,9 @@ def test_a_decision_of_others_is_told_without_its_reasons() -> None:
     own = milestone_slice(read_plan, "M-001", whole=True)
     assert "DL-001: oil – it lasts" in own
     assert "DL-001: oil – it lasts" in review_slice(
-        read_plan, "plan-code", ["M-001"], again=True, found="DL-001 is wrong"
+        read_plan, "plan-code", ["M-001"], found="DL-001 is wrong"
     )
-    again = review_slice(read_plan, "plan-code", ["M-001"], again=True, found="checks.py")
+    again = review_slice(read_plan, "plan-code", ["M-001"], found="checks.py")
     assert "DL-001: oil" in again
     assert "it lasts" not in again
     assert "RA-001" not in again
@@ -187,3 +199,53 @@ def test_a_row_is_one_line() -> None:
         "RA-001, not chosen: a choice – slow"
     )
     assert Row("bare").line("") == "bare"
+
+
+@pytest.mark.requirement("SD-5")
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_reviewer_is_shown_in_each_round_what_its_question_is_about(
+    phase: Phase, *, again: bool
+) -> None:
+    _, plan = sample()
+    for question in may_ask(phase, "full", documented=True):
+        about = basis_of([question.id])
+        assert {*question.about} == {*about}
+        text = review_slice(plan, phase, ["M-001"], about=about, found="" if again else None)
+        contents = [TASK, REMARKS, *about]
+        rows = [
+            row
+            for content in contents
+            for row in content.rows(plan.milestones[0] if content in MILESTONE else plan)
+        ]
+        for words in (w for row in rows for w in (words_of(row), row.place, row.why, row.kind)):
+            assert words in text, (question.id, words)
+
+
+@pytest.mark.requirement("SD-5")
+def test_a_reviewer_again_is_shown_no_other_reasons_than_those_asked_about() -> None:
+    _, plan = sample()
+    text = review_slice(plan, "plan-code", ["M-001"], about=basis_of(["criteria-met"]), found="")
+    assert "washed off" not in text
+    assert "user_quotes" not in text
+    assert "DL-001: oil" in text  # an intent cites it
+    assert "it lasts" not in text
+
+
+@pytest.mark.requirement("SD-5")
+def test_who_has_written_a_plan_is_not_told_it_again() -> None:
+    _, plan = sample()
+    about = basis_of(["scope-kept", "alternatives-real"])
+    text = review_slice(plan, "plan-code", ["M-001"], about=about, known=True)
+    assert "user_quotes" not in text
+    assert "washed off" not in text
+
+
+@pytest.mark.requirement("SD-5")
+def test_who_may_edit_is_told_the_version_of_each_entry() -> None:
+    _, plan = sample()
+    text = agent_slice(plan, "plan-design", ["M-001"], edits=True)
+    for name in ("M-001", "CI-001", "DOC-001", "RM-001", *FOUND.split()):
+        assert re.search(rf"(?m)^ *{name} v1\b", text), name
+    assert "overview v1 Paint\nknowledge v1\n" in text
+    assert " v1" not in agent_slice(plan, "plan-code", ["M-001"])
