@@ -84,9 +84,10 @@ def render_finished(state: State, finished: Finished) -> str:
         return render_running(state, finished.running, finished.again)
     if not finished.handed_in:
         return print_current(state)
-    text = "Handed in. An agent ends here, in one sentence; the host runs its own block's `done`."
+    text = "Handed in. An agent ends here, in one sentence; the host goes on."
+    here = state.command("step", state.run.workflow)
     block = Block("result").task(text).data("found, for the review", "\n".join(finished.found))
-    return block.render()
+    return block.next("host", here).render()
 
 
 def render_captured(
