@@ -2,9 +2,9 @@
 
 A command could put a link where a file tool or we are about to write. So one file of the state
 directory is a lock: each running command holds the part with its number and says there what it is,
-and who needs a folder to stay as it is holds all parts. A file tool is no process of ours that
-could hold anything: the hook that lets it pass leaves a lease in part 0, and no command begins
-until that is given back or over.
+and who needs a folder to stay as it is holds all of them. A file tool is no process of ours that
+could hold anything: the hook that lets it pass leaves a lease, and no command begins until that is
+given back or over. The leases stand in part 0, which is held to change them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from state.files import unusable
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Self
 
 _PART = 4096
@@ -37,7 +36,7 @@ TOLD_S, UNTOLD_S = 600.0, 10.0
 # Where there is no place nothing runs in it, and these locks may be missing.
 IS_HERE = hasattr(fcntl, "F_OFD_SETLK")
 _FORM = "hhqqi0q"  # struct flock, whose locks belong to the open file and not to the process
-_ALL = 0  # as a length: to the end, however far that is
+_TO_THE_END = 0  # as a number of parts
 
 
 class Running:
@@ -47,7 +46,7 @@ class Running:
 
     def __init__(self, number: int, part: bytes) -> None:
         pid, lead, text, *_ = (*part.rstrip(b"\0").split(b"\n", 2), b"", b"", b"")
-        # 0 is who holds all parts.
+        # 0 is who holds the parts of all commands.
         self.number = number
         # Of `planner ro`, and the identity of the first process in the place.
         self.pid = int(pid) if pid.isdigit() else 0
@@ -62,7 +61,7 @@ class Running:
         return found is not None and found[2] == began
 
     def refusal(self) -> Refused:
-        """Return why something that needs all parts cannot be done, and how it can."""
+        """Return why nothing else can be done in the worktree, and how it can."""
         if not self.number:
             text = "a planner command is working in the worktree"
             return Refused("locked", "worktree", text, "wait until it has ended, then try again")
@@ -100,12 +99,7 @@ class Turn:
         self._write(self._lock, "")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         if self._path:
             os.pwrite(self._lock, b"\0" * _PART, self.number * _PART)
             os.close(self._lock)
@@ -133,7 +127,7 @@ class Turn:
             return tool
         for number in range(1, _MOST + 1):
             if not _try(self._lock, number, 1):
-                if _holder(self._lock, number) == 0:
+                if _holder(self._lock, number, 1) == 0:
                     return Running(0, b"").refusal()
                 continue
             if _read(self._lock, number).is_ending:
@@ -150,7 +144,7 @@ class Turn:
 
 
 class Alone:
-    """All parts of the lock, for a `with`: no command runs or begins whose writes last.
+    """The parts of all commands, for a `with`: none runs or begins whose writes last.
 
     Refused (`locked`), with the number of a command, where one still runs after `wait_s`.
     """
@@ -166,24 +160,21 @@ class Alone:
             return self
         self._lock = _open(self._path)
         try:
-            _wait(lambda: _take_all(self._lock), self._wait_s)
+            _wait(lambda: _take_from(self._lock, 1), self._wait_s)
         except BaseException:
             os.close(self._lock)
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         if IS_HERE:
             os.close(self._lock)
 
 
 def wait_for_file_tools(state_dir: str) -> None:
-    """Wait until no file tool is writing that was let pass before the caller held all parts."""
+    """Wait until no file tool is writing that was let pass before the caller was alone."""
+    if not IS_HERE:
+        return
     lock = _open(turns_path(state_dir))
     try:
         _wait(lambda: _tool_at_work(lock), WAIT_S)
@@ -201,7 +192,7 @@ def lend(state_dir: str, owner: str, path: str, lasts_s: float) -> None:
         return  # no command runs whose writes last
     lock = _open(turns_path(state_dir))
     try:
-        _wait(lambda: _take_all(lock), _TOOL_WAIT_S)
+        _wait(lambda: _take_from(lock, 0), _TOOL_WAIT_S)
         now = time.monotonic()
         leases = [one for one in _leases(lock) if lasts_s < TOLD_S or one[1] != owner]
         _write_leases(lock, [*leases, (now + lasts_s, owner, _one_line(path))])
@@ -217,7 +208,8 @@ def give_back(state_dir: str, owner: str) -> None:
     lock = _open(path)
     try:
         if any(one[1] == owner for one in _leases(lock)):
-            _wait(lambda: _take_all(lock), _TOOL_WAIT_S)
+            busy = Running(0, b"").refusal()
+            _wait(lambda: None if _try(lock, 0, 1) else busy, _TOOL_WAIT_S)
             _write_leases(lock, [one for one in _leases(lock) if one[1] != owner])
     finally:
         os.close(lock)
@@ -226,10 +218,10 @@ def give_back(state_dir: str, owner: str) -> None:
 def running(state_dir: str) -> list[Running]:
     """Return the commands that run now and whose writes last, by their numbers."""
     path = turns_path(state_dir)
-    if not os.path.exists(path):
+    if not IS_HERE or not os.path.exists(path):
         return []
     lock = _open(path)
-    held = [n for n in range(1, _MOST + 1) if _holder(lock, n) == n]
+    held = [n for n in range(1, _MOST + 1) if _holder(lock, n, 1) == n]
     found = [_read(lock, number) for number in held]
     os.close(lock)
     return found
@@ -255,10 +247,10 @@ def _wait(attempt: Callable[[], Refused | None], wait_s: float) -> None:
         time.sleep(_PAUSE_S)
 
 
-def _take_all(lock: int) -> Refused | None:
-    """Take all parts; return what runs if that cannot be now, else None."""
-    if not _try(lock, 0, _ALL):
-        return _read(lock, max(0, _holder(lock, 0))).refusal()
+def _take_from(lock: int, first: int) -> Refused | None:
+    """Take this part and all after it; return what runs if that cannot be now, else None."""
+    if not _try(lock, first, _TO_THE_END):
+        return _read(lock, _holder(lock, first, _TO_THE_END)).refusal()
     # One whose `planner ro` was killed is ended by the kernel, a moment later.
     for number in range(1, os.fstat(lock).st_size // _PART):
         found = _read(lock, number)
@@ -278,17 +270,15 @@ def _try(lock: int, first: int, parts: int) -> bool:
 
 
 def _free(lock: int) -> None:
-    fcntl.fcntl(lock, fcntl.F_OFD_SETLK, _flock(fcntl.F_UNLCK, 0, _ALL))
+    fcntl.fcntl(lock, fcntl.F_OFD_SETLK, _flock(fcntl.F_UNLCK, 0, _TO_THE_END))
 
 
-def _holder(lock: int, first: int) -> int:
-    """Return the first part that another one holds with part `first`; with 0, of all; -1 if none.
-
-    It is 0 where all parts are held.
-    """
-    asked = _flock(fcntl.F_WRLCK, first, 1 if first else _ALL)
-    found = struct.unpack(_FORM, fcntl.fcntl(lock, fcntl.F_OFD_GETLK, asked))
-    return -1 if found[0] == fcntl.F_UNLCK else int(found[2]) // _PART
+def _holder(lock: int, first: int, parts: int) -> int:
+    """Return the number of a command that holds one of these parts, 0 where there is none."""
+    asked = _flock(fcntl.F_WRLCK, first, parts)
+    kind, _, start, length, *_ = struct.unpack(_FORM, fcntl.fcntl(lock, fcntl.F_OFD_GETLK, asked))
+    # Who is alone holds its parts up to the end, so that there is no length.
+    return int(start) // _PART if kind != fcntl.F_UNLCK and length else 0
 
 
 def _flock(kind: int, first: int, parts: int) -> bytes:
@@ -300,12 +290,18 @@ def _read(lock: int, number: int) -> Running:
 
 
 def _leases(lock: int) -> list[tuple[float, str, str]]:
-    """Return until when each lease lasts, whose it is and what is written."""
+    """Return until when each lease lasts, whose it is and what is written.
+
+    One that is being written at this moment counts as one without an owner.
+    """
     rows = os.pread(lock, _PART, 0).rstrip(b"\0").decode("utf-8", "replace").splitlines()
-    fields = [row.split(" ", 2) for row in rows]
     now = time.monotonic()
+    try:
+        fields = [row.split(" ", 2) for row in rows]
+        found = [(float(until), owner, path) for until, owner, path in fields]
+    except ValueError:
+        found = [(now + 1, "", "a file")]
     # One that lasts longer than any is of before the machine was started anew.
-    found = [(float(until), owner, path) for until, owner, path in fields]
     return [one for one in found if 0 < one[0] - now <= TOLD_S]
 
 

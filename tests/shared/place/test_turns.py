@@ -195,6 +195,16 @@ def test_after_the_hooks_yes_new_commands_wait_for_the_clients_word(journey: Jou
 
 
 @pytest.mark.requirement("PP-10")
+def test_a_file_tool_can_end_while_something_works_in_the_worktree(journey: Journey) -> None:
+    client = Client(journey.repository.path)
+    assert client.asks("Write", **edit(journey)) == {}
+    with undisturbed(journey.state_dir):
+        assert client.sends("PostToolUse", tool_name="Write", tool_input=edit(journey)) == {}
+    with Turn(journey.state_dir, "true", 0.1) as turn:
+        assert turn.number == 1
+
+
+@pytest.mark.requirement("PP-10")
 @pytest.mark.parametrize("tool", ["Bash", "Task"])
 def test_a_tool_that_never_ran_is_in_nobodys_way(journey: Journey, tool: str) -> None:
     """Its user has refused it: the client says nothing, and the agent goes on."""
