@@ -15,6 +15,8 @@ import pytest
 
 from developer.verify.lock import undisturbed
 from shared import resources
+from shared.guard.runner import run_ro
+from shared.place import turns
 from shared.place.turns import Alone, Turn, lend, running
 from shared.resources import PROGRAM
 from state.errors import Refused
@@ -247,3 +249,38 @@ def test_a_command_whose_runner_is_killed_counts_until_all_of_it_has_ended(tmp_p
 def test_a_command_without_a_run_waits_for_nobody() -> None:
     with Turn(None, "true") as turn:
         assert turn.number == 0
+
+
+def test_there_is_an_end_to_how_much_may_run_and_be_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_MOST", 1)
+    with (
+        Turn(str(tmp_path), "true"),
+        pytest.raises(Refused, match="1 commands are running"),
+        Turn(str(tmp_path), "true", 0.1),
+    ):
+        pass
+    for number in range(20):
+        lend(str(tmp_path), "a", f"{number}/{'a' * 150}", 5)
+    monkeypatch.setattr(turns, "_PART", 2048)
+    with pytest.raises(Refused, match="very many files"):
+        lend(str(tmp_path), "a", "a", 5)
+
+
+@pytest.mark.parametrize("words", [(), ("x",), ("1", "2")])
+def test_a_command_is_ended_by_one_number(journey: Journey, words: tuple[str, ...]) -> None:
+    with contextlib.chdir(journey.repository.path):
+        said: list[str] = []
+        assert run_ro(["--end", *words], said.append) == 2
+    assert "name the number of one running command" in said[0]
+
+
+@pytest.mark.requirement("PP-10")
+def test_a_person_ends_a_command_from_a_terminal_in_the_repository(
+    journey: Journey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with in_background(journey) as command:
+        monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
+        assert journey.call("ro", "--end", "1").code == 0
+        assert command.wait() != 0
