@@ -79,17 +79,24 @@ class Call:
 
     def _check_write(self, paths: Sequence[str]) -> None:
         """Deny writing these files, or let no command begin until the tool has written them."""
-        for path in paths:
-            places.check_planning(path, self.cwd, self.session, self.run)
+        self._check_places(paths)
         # Not at the top: what reads needs no turn.
         from shared.place import turns
 
         lasts_s = turns.TOLD_S if tells_the_end(self.host) else turns.UNTOLD_S
         try:
-            turns.lend(home_of(self.session), self.owner, ", ".join(paths), lasts_s)
+            turns.lend(
+                home_of(self.session), self.owner, ", ".join(paths), lasts_s,
+                # Again: a command may have run at the first look.
+                lambda: self._check_places(paths),
+            )  # fmt: skip
         except Refused as refusal:
             problem = refusal.problems[0]
             raise Denied(problem.problem, problem.allowed) from None
+
+    def _check_places(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            places.check_planning(path, self.cwd, self.session, self.run)
 
     def _give_back(self) -> None:
         """End the lease of a file tool of this agent that was called and never ran.

@@ -182,17 +182,21 @@ def wait_for_file_tools(state_dir: str) -> None:
         os.close(lock)
 
 
-def lend(state_dir: str, owner: str, path: str, lasts_s: float) -> None:
+def lend(
+    state_dir: str, owner: str, path: str, lasts_s: float, check: Callable[[], object]
+) -> None:
     """Keep commands from beginning while a file tool writes `path`; Refused while one runs.
 
-    `owner` names the agent that calls the tool. Of one whose client tells when a tool has ended it
-    is the only lease: it makes one such call at a time.
+    `check` looks whether it may be written, once nothing can change any more where it leads; what
+    it raises leaves no lease. `owner` names the agent that calls the tool. Of one whose client
+    tells when a tool has ended it is the only lease: it makes one such call at a time.
     """
     if not IS_HERE or not os.path.isdir(state_dir):
         return  # no command runs whose writes last
     lock = _open(turns_path(state_dir))
     try:
         _wait(lambda: _take_from(lock, 0), _TOOL_WAIT_S)
+        check()
         now = time.monotonic()
         leases = [one for one in _leases(lock) if lasts_s < TOLD_S or one[1] != owner]
         _write_leases(lock, [*leases, (now + lasts_s, owner, _one_line(path))])

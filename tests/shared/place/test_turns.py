@@ -222,12 +222,12 @@ def test_a_tool_that_never_ran_is_in_nobodys_way(journey: Journey, tool: str) ->
 
 @pytest.mark.requirement("PP-10")
 def test_a_lease_of_a_client_that_says_nothing_is_over_by_itself(tmp_path: Path) -> None:
-    lend(str(tmp_path), "a", "src/a.py", 0.3)
-    lend(str(tmp_path), "a", "src/b.py", 0.3)
+    lend(str(tmp_path), "a", "src/a.py", 0.3, bool)
+    lend(str(tmp_path), "a", "src/b.py", 0.3, bool)
     with pytest.raises(Refused, match="/b"), Turn(str(tmp_path), "true", 0.1):
         pass
     with Turn(str(tmp_path), "true", 5), pytest.raises(Refused, match="command 1"):
-        lend(str(tmp_path), "b", "src/a.py", 0.3)
+        lend(str(tmp_path), "b", "src/a.py", 0.3, bool)
 
 
 @pytest.mark.requirement("PP-10")
@@ -239,11 +239,11 @@ def test_a_command_whose_runner_is_killed_counts_until_all_of_it_has_ended(tmp_p
         os.close(turn._lock)  # as the kernel does for what is killed
         assert running(str(tmp_path)) == []
         with pytest.raises(Refused, match="command 1 is still running"):
-            lend(str(tmp_path), "a", "src/a.py", 1)
+            lend(str(tmp_path), "a", "src/a.py", 1, bool)
         with Turn(str(tmp_path), "true") as other:
             assert other.number == 2
         first.kill()
-    lend(str(tmp_path), "a", "src/a.py", 1)
+    lend(str(tmp_path), "a", "src/a.py", 1, bool)
 
 
 def test_a_command_without_a_run_waits_for_nobody() -> None:
@@ -262,10 +262,10 @@ def test_there_is_an_end_to_how_much_may_run_and_be_written_at_once(
     ):
         pass
     for number in range(20):
-        lend(str(tmp_path), "a", f"{number}/{'a' * 150}", 5)
+        lend(str(tmp_path), "a", f"{number}/{'a' * 150}", 5, bool)
     monkeypatch.setattr(turns, "_PART", 2048)
     with pytest.raises(Refused, match="very many files"):
-        lend(str(tmp_path), "a", "a", 5)
+        lend(str(tmp_path), "a", "a", 5, bool)
 
 
 @pytest.mark.parametrize("words", [(), ("x",), ("1", "2")])
