@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shared.mode.sessions import Session
 
 SHELL = ("bash", "--noprofile", "--norc", "-c")
-FILE, END = "--file", "--end"
+FILE = "--file"
 _WRITABLE = ("/dev/null",)
 _NOT_FOUND = 127
 _SHOWN = 5
@@ -60,8 +60,6 @@ def run_ro(argv: list[str], show: Callable[[str], None] | None = None) -> int:
         folder = os.getcwd()
         session = sessions.find(agent_name(None, ""), folder)
         check_needed(session)
-        if argv[:1] == [END]:
-            return _end(argv[1:], folder, session, show)
         wanted = read_wanted(argv, session)
         code = run_in_place(wanted, folder, session)
         if code is not None:
@@ -78,26 +76,6 @@ def run_ro(argv: list[str], show: Callable[[str], None] | None = None) -> int:
 
         return write_fault(error, show or write)
     return _NOT_FOUND
-
-
-def _end(
-    words: list[str], folder: str, session: Session | None, show: Callable[[str], None] | None
-) -> int:
-    """End a running command by its number and say so; Refused where there is none."""
-    # Not at the top: commands that run need nothing of it.
-    from shared.builders import Block
-    from shared.output import write
-    from shared.place.ending import end
-
-    if len(words) != 1 or not words[0].isdecimal():
-        retry = command("status")
-        raise Refused("usage", END, "name the number of one running command", retry=retry)
-    root = sessions.repository_root(folder)
-    # A person is in no session, and means the commands of those that plan here.
-    near = [session] if session else [s for s in sessions.all_sessions() if s.repository == root]
-    ended = end({os.path.realpath(_home(one)) for one in near}, int(words[0]))
-    (show or write)(Block("result").data("ended", ended, number=words[0]).render())
-    return 0
 
 
 def check_needed(session: Session | None) -> None:

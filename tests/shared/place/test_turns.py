@@ -15,7 +15,6 @@ import pytest
 
 from developer.verify.lock import undisturbed
 from shared import resources
-from shared.guard.runner import run_ro
 from shared.place import turns
 from shared.place.turns import Alone, Turn, lend, running
 from shared.resources import PROGRAM
@@ -266,14 +265,6 @@ def test_there_is_an_end_to_how_much_may_run_and_be_written_at_once(
     monkeypatch.setattr(turns, "_PART", 2048)
     with pytest.raises(Refused, match="very many files"):
         lend(str(tmp_path), "a", "a", 5, bool)
-
-
-@pytest.mark.parametrize("words", [(), ("x",), ("1", "2")])
-def test_a_command_is_ended_by_one_number(journey: Journey, words: tuple[str, ...]) -> None:
-    with contextlib.chdir(journey.repository.path):
-        said: list[str] = []
-        assert run_ro(["--end", *words], said.append) == 2
-    assert "name the number of one running command" in said[0]
 
 
 @pytest.mark.requirement("PP-10")

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from signal import SIGKILL, SIGTERM, pidfd_send_signal
+from typing import TYPE_CHECKING
 
+from shared.guard.calls import home_of
+from shared.guard.runner import check_needed
+from shared.mode import sessions
+from shared.mode.sessions import agent_name
 from shared.place.turns import running
 from state.errors import Refused
 
-TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _PATIENCE_S = 2.0
 _PAUSE_S = 0.01
+
+
+def end_near(folder: str, number: int) -> str:
+    """End the command of a number that the session here runs; return what it was.
+
+    A person is in no session, and means the commands of those that plan in the repository.
+    """
+    session = sessions.find(agent_name(None, ""), folder)
+    check_needed(session)
+    root = sessions.repository_root(folder)
+    near = [session] if session else [s for s in sessions.all_sessions() if s.repository == root]
+    return end({home_of(one) for one in near}, number)
 
 
 def end(state_dirs: Iterable[str], number: int) -> str:
@@ -53,7 +70,5 @@ def _goes_on(home: str, number: int, pid: int) -> bool:
 
 
 def _send(process: int, signal: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         pidfd_send_signal(process, signal)
-    except ProcessLookupError:
-        return
