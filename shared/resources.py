@@ -202,6 +202,11 @@ def lock_path(state_dir: str) -> str:
     return os.path.join(state_dir, "lock")
 
 
+def turns_path(state_dir: str) -> str:
+    """Return the path of the lock by which commands of the place and others take turns."""
+    return os.path.join(state_dir, "turns")
+
+
 def archived_plan(run_id: str) -> str:
     """Return the path inside the repository of a committed copy of a run's plan."""
     return f"{ARCHIVE_FOLDER}/{run_id}.json"

@@ -50,7 +50,6 @@ EXCEPTIONS = {
     "shared/git/repository.py:uncommitted": "compares the user's tree",
     "shared/git/stage.py:refresh_names": "compares: sizes and times of files",
     "shared/git/stage.py:scan": "compares",
-    "shared/git/stage.py:stage_all": "compares: the times of files whose copies are staged",
     "shared/git/stage.py:stage_names": "stages copies; or compares, and stores nothing",
     "shared/git/worktree.py:_create": "makes the worktree, which nobody knows yet",
 }

@@ -26,6 +26,7 @@ from shared.git.settle import Ran
 from shared.place.enter import CannotEnter, run
 from shared.place.level import forget
 from shared.place.planning import capture_place
+from shared.place.turns import wait_for_file_tools
 from shared.place.values import Limits
 from shared.sandbox import adopt_orphans, is_available, wrap
 
@@ -65,16 +66,23 @@ class Confined:
     time_limit_s: float = HOOK_LIMIT_S
     # Why nothing may run without the place, None if it may.
     refused: Refused | None = None
+    # Of the run, whose file tools it waits for; "" if none is near.
+    state_dir: str = ""
 
     @classmethod
     def of(cls, job: Job) -> Confined:
         """Return the one for a run's worktrees, with what a person has confirmed."""
         writable = write_paths(job.config, job.repository) if job.confirmed else ()
         secrets = secret_paths(job.config, job.repository) if job.confirmed else ()
-        return cls(tuple(writable), job.repository, tuple(secrets), refused=job.hooks_refused)
+        return cls(
+            tuple(writable), job.repository, tuple(secrets), refused=job.hooks_refused,
+            state_dir=job.state_dir,
+        )  # fmt: skip
 
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
         """Run the command `argv` in `cwd`, then end every process that it started."""
+        if self.state_dir:
+            wait_for_file_tools(self.state_dir)
         temporary = os.path.join(private, "tmp")
         surroundings = {**env, **temporary_variables(temporary)}
         with private_folder(temporary), tempfile.TemporaryFile() as output:

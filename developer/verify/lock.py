@@ -1,4 +1,7 @@
-"""The lock on the scratch worktree: while a verification runs, nothing else may change it."""
+"""The locks on the scratch worktree: while a verification runs, nothing else may change it.
+
+Nor may a command of the assistant while something of ours works there.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from shared.git.files import remove_tree
 from shared.git.repository import repository_at
 from shared.git.scratch import clear
 from shared.git.worktree import remove_worktree
+from shared.place.turns import Alone
 from shared.resources import command
 from state.errors import Refused
 from state.files import unusable
@@ -47,9 +51,10 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
     """Restore broken files, then keep verifications from starting while the worktree is in use.
 
     Gives the paths at which a command had written over a broken file. Refused (`locked`) while a
-    verification runs: the worktree then may hold broken files.
+    verification runs: the worktree then may hold broken files; and while a command of the
+    assistant runs that may write there. Until the end of the block none begins.
     """
-    with vacancy(state_dir) as held:
+    with Alone(state_dir), vacancy(state_dir) as held:
         if held is None:
             raise Refused(
                 "locked",

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from developer.verify.prepare import is_furnished
 from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
+from orchestrator.run import cleanup
 from orchestrator.submit.message import files_beside, message_of
 from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
 from orchestrator.submit.rehearsal import check_on_branch
-from shared import approval, archive, cleanup, drift, plan_refs, resources
+from shared import approval, archive, drift, plan_refs, resources
 from shared.approval import Approval
 from shared.execution.holder import hold
 from shared.git.change import ends

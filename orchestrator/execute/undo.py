@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import make_worktree_for_hooks
+from orchestrator.run import cleanup
 from orchestrator.submit.message import message_of
 from orchestrator.submit.page.render import refresh_page
-from shared import archive, cleanup, drift, resources
+from shared import archive, drift, resources
 from shared.git.apply import apply, undo
 from shared.git.change import ends, revert_changes
 from shared.git.commit import commit

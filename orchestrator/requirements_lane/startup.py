@@ -20,6 +20,7 @@ from orchestrator.requirements_lane.transition import (
     create,
     make_folder,
 )
+from orchestrator.run.providers import load_models
 from orchestrator.run.settings import check_enabled, git_of
 from orchestrator.run.start import new_run
 from shared import resources
@@ -31,7 +32,6 @@ from shared.git.repository import (
     head,
     uncommitted,
 )
-from shared.providers import load_models
 from shared.requirements_record import (
     ATTRIBUTES,
     HISTORY,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.verify.background import cancel_verify
+from orchestrator.run.cleanup import tidy
 from shared import resources
 from shared.builders import Block
-from shared.cleanup import tidy
 from shared.git.journal import journal_state
 from state.actors import UNPROVEN
 from state.errors import Refused

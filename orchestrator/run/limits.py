@@ -27,6 +27,6 @@ def settle(state: State) -> None:
     sessions.keep(state.database.agent, state.agents, state.database.path, state.run)
     if settled and state.run.status == "CANCELLED":
         # It needs git, which nearly no command does that comes here.
-        from shared.cleanup import tidy
+        from orchestrator.run.cleanup import tidy
 
         tidy(state)

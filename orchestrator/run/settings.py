@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.run.providers import DEFAULT, PARTS, load_models, merged, project_tables
 from shared import resources
 from shared.config import Config, commands_hash, parse_config, render_commands
 from shared.config import file_at as read_at
 from shared.config_keys import KEYS
 from shared.git.repository import find_repository, submodules
 from shared.place.level import level
-from shared.providers import DEFAULT, PARTS, load_models, merged, project_tables
 from shared.resources import CONFIG_FILE
 from shared.user_config import limited, load_user_config, user_tables
 from state.errors import Refused
@@ -21,9 +21,9 @@ from state.files import write_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.run.providers import Models
     from shared.git.command import Git
     from shared.git.repository import Repository
-    from shared.providers import Models
     from shared.run import State
 
 

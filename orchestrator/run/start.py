@@ -27,6 +27,7 @@ from orchestrator.run.choices import (
     take_choices,
 )
 from orchestrator.run.limits import settle
+from orchestrator.run.providers import load_models
 from orchestrator.run.settings import write_settings
 from shared import drift, resources
 from shared.config import load_config
@@ -48,7 +49,6 @@ from shared.git.worktree import make_worktree
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name, repository_root
 from shared.paths import check_one_reading
-from shared.providers import load_models
 from shared.recall import keep_for_design
 from shared.run import State
 from shared.steps.printing import print_current

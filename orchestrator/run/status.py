@@ -16,6 +16,7 @@ from shared.execution.holder import described, is_alive, is_mine
 from shared.execution.progress import View
 from shared.git.journal import journal_state
 from shared.place.level import level
+from shared.place.turns import running
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import open_state
 from shared.steps.entry_points import find_workflow
@@ -69,6 +70,7 @@ def status_of(state: State) -> dict[str, Any]:
         "commit": run.commit_id,
         "apply": journal_state(resources.journal_path(state.state_dir)),
         "holder": holder.instance if holder else None,
+        "commands": [{"number": one.number, "text": one.text} for one in running(state.state_dir)],
         "shell": level(run.repository).sentence() if stage in READ_ONLY else None,
         "auto": {"files": auto.most_files, "risk": auto.risk} if auto else None,
         **(_milestones(view) if view else {"milestones": []}),
@@ -172,6 +174,11 @@ def _meanwhile(status: dict[str, Any], view: View | None) -> list[str]:
         "your files": _APPLIED.get(status["apply"] or "", ""),
         "approved in advance": f"{auto['files']} files, risk {auto['risk']}" if auto else "",
         "commands of the assistant": status["shell"],
+        **{
+            f"running command {one['number']}": f"{one['text']} (to end it: "
+            f"{resources.command('ro', '--end', str(one['number']))})"
+            for one in status["commands"]
+        },
     }
     return [f"{name}: {value}" for name, value in named.items() if value]
 

@@ -8,8 +8,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.run.age import ended_at
+from orchestrator.run.cleanup import tidy
 from shared import resources
-from shared.cleanup import tidy
 from shared.git.files import remove_tree
 from shared.git.journal import journal_state
 from shared.git.orphans import forget_worktrees, is_kept, orphaned_worktrees

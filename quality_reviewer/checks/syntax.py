@@ -16,10 +16,10 @@ import tomllib
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import yaml
 
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 TOO_DEEP = (RecursionError, MemoryError)
@@ -146,6 +146,8 @@ def parse_yaml(content: bytes) -> Doubt | None:
 
 def read_yaml(content: bytes) -> list[tuple[object, ...]] | Doubt:
     """Return the parse events of YAML text as tuples, or why the text cannot be parsed."""
+    import yaml  # not at the top: few plans change a file of it, and loading it takes long
+
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return [_event_fields(event) for event in yaml.parse(content, Loader=loader)]

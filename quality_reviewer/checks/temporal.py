@@ -8,6 +8,7 @@ are searched for, and most of them not after a word such as "if" or "once".
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -107,13 +108,10 @@ _VERSIONED = re.compile(
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
 
 
+@cache  # not when the module is loaded: it takes long, and many a change has no comment
 def _one_of(forms: Sequence[str]) -> re.Pattern[str]:
     either = "|".join(f"(?:{form})" for form in forms).replace(" ", r"\s+")
     return re.compile(rf"(?<![\w.-])(?:{either})(?!\w|\()", re.IGNORECASE)
-
-
-_HISTORY = _one_of(_ALWAYS)
-_HISTORY_OR_RUN = _one_of(_UNLESS_IN_RUN)
 
 
 def find_temporal(comments: Sequence[Comment]) -> Iterator[tuple[int, str]]:
@@ -143,9 +141,9 @@ def _in_passage(passage: Sequence[Comment]) -> Iterator[tuple[int, str]]:
 def _phrase(sentence: str) -> str:
     """Return a sentence's first phrase that describes a change; empty if there is none."""
     sentence = sentence.strip()
-    found = _HISTORY.search(sentence)
+    found = _one_of(_ALWAYS).search(sentence)
     if found is None:
-        found = _HISTORY_OR_RUN.search(sentence)
+        found = _one_of(_UNLESS_IN_RUN).search(sentence)
         if found and _CONDITION.search(sentence, 0, found.start()):
             found = None
     return found[0] if found else ""

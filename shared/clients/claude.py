@@ -49,7 +49,7 @@ TOOLS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
 }  # fmt: skip
 EVENTS = {
     "PreToolUse": "call", "SessionStart": "prompt", "UserPromptSubmit": "prompt",
-    "UserPromptExpansion": "expansion", "SubagentStop": "end",
+    "UserPromptExpansion": "expansion", "SubagentStop": "end", "PostToolUse": "after",
 }  # fmt: skip
 TAKES_CHANGED = True
 ASKS = True

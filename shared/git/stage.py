@@ -37,8 +37,12 @@ class Scan(NamedTuple):
     @property
     def unwatched(self) -> set[bytes]:
         """The paths marked, by assume-unchanged or skip-worktree, so that git looks at no file."""
-        marked = (row for row in self.listed if row[:1] == b"S" or row[:1].islower())
-        return {row.split(b"\t", 1)[1] for row in marked}
+        letters = {row[0] for row in self.listed}
+        marks = {letter for letter in letters if letter == ord("S") or chr(letter).islower()}
+        # Nearly always none: then the many rows are looked at once.
+        return (
+            {row.split(b"\t", 1)[1] for row in self.listed if row[0] in marks} if marks else set()
+        )
 
 
 def scan(git: Git) -> Scan:
@@ -150,7 +154,7 @@ def stage_all(
         _take_bits(git, bits)
     if present:
         # Git learns the times of the files whose copies it has read: those it need not read again.
-        git.having(*switched_off(git)).attempt("update-index", "-q", "--refresh")
+        refresh_names(git.having(*switched_off(git)), present)
     found = Scan(changed, changed & names.gone, untracked, names.listed)
     return found, staged_tree(git, tree, zero, None if changed or plain else rows)
 

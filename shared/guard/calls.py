@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from shared.clients import client_of
 from shared.guard import places, tools
 from shared.guard.denial import Denied
 from shared.guard.forms import form_of
@@ -12,11 +13,12 @@ from shared.guard.settings import load_settings
 from shared.mode import sessions
 from shared.paths import readings
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
+from state.errors import Refused
 from state.stages import EXECUTING
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from shared.mode.sessions import Session
@@ -34,7 +36,8 @@ class Call:
     """
 
     __slots__ = (
-        "cwd", "host", "input", "milestone", "mode", "name", "run", "session", "stage", "tool",
+        "cwd", "host", "input", "milestone", "mode", "name", "owner", "run", "session", "stage",
+        "tool",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +47,7 @@ class Call:
         self.host = host
         self.name = str(payload["tool_name"])
         self.input: dict[str, Any] = payload.get("tool_input") or {}
+        self.owner = owner_of(payload)
         self.mode = str(payload.get("permission_mode") or "")
         self.session = session
         self.stage = stage
@@ -55,13 +59,14 @@ class Call:
     def answer(self) -> dict[str, Any]:
         """Return the hook's JSON answer about the tool call, empty to allow it; raises Denied."""
         kind = self.tool.kind
+        if self.stage != EXECUTING and kind in (tools.SHELL, tools.AGENTS):
+            self._give_back()
         if self.stage == EXECUTING:
             self._check_executing()
         elif kind == tools.SHELL:
             return self._shell(str(self.input[self.tool.field]))
         elif kind in (tools.WRITE, tools.PATCH):
-            for path in places.written(self.tool, self.input):
-                self._check_write(path)
+            self._check_write(places.written(self.tool, self.input))
         elif kind in (tools.FILE, tools.FOLDER, tools.SEARCH):
             return self._read(str(self.input.get(self.tool.field) or ""))
         elif kind == tools.SKILL:
@@ -72,8 +77,34 @@ class Call:
             self._check_named()
         return {}
 
-    def _check_write(self, path: str) -> None:
-        places.check_planning(path, self.cwd, self.session, self.run)
+    def _check_write(self, paths: Sequence[str]) -> None:
+        """Deny writing these files, or let no command begin until the tool has written them."""
+        self._check_places(paths)
+        # Not at the top: what reads needs no turn.
+        from shared.place import turns
+
+        lasts_s = turns.TOLD_S if tells_the_end(self.host) else turns.UNTOLD_S
+        try:
+            turns.lend(
+                home_of(self.session), self.owner, ", ".join(paths), lasts_s,
+                # Again: a command may have run at the first look.
+                lambda: self._check_places(paths),
+            )  # fmt: skip
+        except Refused as refusal:
+            problem = refusal.problems[0]
+            raise Denied(problem.problem, problem.allowed) from None
+
+    def _check_places(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            places.check_planning(path, self.cwd, self.session, self.run)
+
+    def _give_back(self) -> None:
+        """End the lease of a file tool of this agent that was called and never ran.
+
+        Such a client runs a tool that writes while no other one of the agent runs.
+        """
+        if tells_the_end(self.host):
+            give_back(self.session, self.owner)
 
     def _check_todo_list(self) -> None:
         if self.run is not None and self.run.workflow == REQUIREMENTS:
@@ -114,8 +145,7 @@ class Call:
 
         files = places.patched_by_shell(self.tool, command)
         if files is not None:
-            for path in files:
-                self._check_write(path)
+            self._check_write(files)
             return {}
         settings = load_settings(self.session.state_dir)
         view = view_of(self.cwd, self.session, settings, self.run, self.milestone)
@@ -133,8 +163,7 @@ class Call:
 
         check_given(words, self.cwd)
         folder = os.path.dirname(self.session.database)
-        home = os.path.realpath(self.session.state_dir or folder)
-        return refusal_while_planning(words, self.cwd, home, folder)
+        return refusal_while_planning(words, self.cwd, home_of(self.session), folder)
 
     def _check_executing(self) -> None:
         """During a plan's execution, deny writes to planner files, and person-only commands."""
@@ -142,6 +171,30 @@ class Call:
             places.check_ours(path, self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
             check_person_only(str(self.input[self.tool.field]), self.cwd)
+
+
+def home_of(session: Session) -> str:
+    """Return the state directory in which a session plans."""
+    return os.path.realpath(session.state_dir or os.path.dirname(session.database))
+
+
+def owner_of(payload: Mapping[str, Any]) -> str:
+    """Return by what the agent is known, in a lease, that calls a tool or has called one."""
+    names = f"{payload.get('session_id') or ''}\n{payload.get('agent_id') or ''}"
+    return sessions.sha256(names.encode("utf-8", "surrogatepass"))[:16]
+
+
+def tells_the_end(host: str) -> bool:
+    """Return whether a client's hooks tell when a file tool has ended."""
+    return "after" in client_of(host).EVENTS.values()
+
+
+def give_back(session: Session, owner: str) -> None:
+    """Let commands of the place begin again, as far as an agent's file tool was in the way."""
+    # Not at the top: what reads needs no turn.
+    from shared.place import turns
+
+    turns.give_back(home_of(session), owner)
 
 
 def check_outside(host: str, payload: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from shared import resources
 from shared.builders import problem_text
 from shared.clients import client_of
 from shared.guard import consent, typed
-from shared.guard.calls import Call, check_outside
+from shared.guard.calls import Call, check_outside, give_back, owner_of
 from shared.guard.denial import Denied
 from shared.guard.forms import form_of
 from shared.guard.places import MOST_PATH
@@ -106,13 +106,24 @@ def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
 
 def note_usage(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Store what the client has counted of a sub-agent that has ended, if it wrote a milestone."""
+    """Store what the client has counted of a sub-agent that has ended, if it wrote a milestone.
+
+    No file tool of it writes any more.
+    """
     from shared.mode.token_usage import record
 
-    del host, now
     session = _session(payload)
     if session is not None and not Memory(session).gone:
         record(payload, session)
+    return note_written(host, payload, now)
+
+
+def note_written(host: str, payload: Payload, now: float) -> dict[str, Any]:
+    """Let commands of the place begin again: the file tool that this event tells of has ended."""
+    del host, now
+    session = _session(payload)
+    if session is not None:
+        give_back(session, owner_of(payload))
     return {}
 
 
@@ -229,10 +240,11 @@ def _record(
 
 
 # What a client's EVENTS name: a tool is called, a prompt comes, what the user typed is expanded, a
-# sub-agent ends.
+# sub-agent ends, a tool that writes has ended.
 DEEDS: dict[str, Callable[[str, Payload, float], dict[str, Any]]] = {
     _CALL: check,
     "prompt": tell,
     "expansion": note_typed,
     "end": note_usage,
+    "after": note_written,
 }

@@ -170,14 +170,18 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
     # Not at the top: where the place does not hold, nothing else needs it.
     from shared.place.enter import CannotEnter
     from shared.place.planning import leave_worktrees_out, planning_place
+    from shared.place.turns import Turn
 
-    place = planning_place(folder, repository, _home(session) if session else None)
-    leave_worktrees_out(place, wanted.text)
-    try:
-        report = level.run_twice(place, wanted.words or [*SHELL, wanted.text], _client())
-    except CannotEnter as error:
-        level.forget(place, str(error))
-        return None
+    home = _home(session) if session else None
+    with Turn(home, wanted.text) as turn:
+        place = planning_place(folder, repository, home)
+        leave_worktrees_out(place, wanted.text)
+        place.begin = turn.begin
+        try:
+            report = level.run_twice(place, wanted.words or [*SHELL, wanted.text], _client())
+        except CannotEnter as error:
+            level.forget(place, str(error))
+            return None
     instead = f"edit in {writing_folder(_home(session))}" if session and session.run_id else _PLAN
     report.leave_out_ignored(place.repository)
     for line in report.notes(instead):

@@ -91,6 +91,8 @@ class Shell:
 
     def _check_ro(self, words: list[str]) -> None:
         """Deny `planner ro` to a model whose user's rules would be compared with it alone."""
+        if words[1:2] == ["--end"]:
+            return
         if words[1:2] != ["--file"] or not self._takes_a_file():
             raise Denied(
                 "`planner ro` is added by the guard only", "send the command without `planner ro`"

@@ -54,6 +54,7 @@ def separate(
             first = os.fork()
             if not first:
                 _lead(place, argv, output, (ended, alive), mounts)
+            place.begin(first)
             os.close(ended)
             for descriptor in set(output):
                 os.close(descriptor)

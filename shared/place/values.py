@@ -64,8 +64,8 @@ class Place:
     """A repository as a command in the place sees it, and what of the command's writing lasts."""
 
     __slots__ = (
-        "allowed", "copied", "covered", "emptied", "environment", "folder", "hidden", "home",
-        "input", "kept", "limits", "links", "look", "loopback", "network", "protected",
+        "allowed", "begin", "copied", "covered", "emptied", "environment", "folder", "hidden",
+        "home", "input", "kept", "limits", "links", "look", "loopback", "network", "protected",
         "replaced", "repository", "shown", "tools",
     )  # fmt: skip
 
@@ -100,6 +100,8 @@ class Place:
         # Finds, when the place is entered, what is called so here: more of `hidden` and `replaced`,
         # and of homes what is shown.
         self.look: Callable[[], dict[str, Any]] = dict
+        # Called, outside, with the number of the place's first process before anything runs there.
+        self.begin: Callable[[int], object] = lambda _: None
         # What lies over a folder, by folder.
         self.covered: Mapping[str, Covering] = {}
         self.loopback = True

@@ -24,7 +24,7 @@ from tests.shared.guard.client import GUARD, SESSION
 APPROVE = Path(ROOT, "commands", "approve.md")
 EVENTS = (
     "PreToolUse", "pre_tool", "SessionStart", "UserPromptSubmit", "UserPromptExpansion",
-    "SubagentStop",
+    "SubagentStop", "PostToolUse",
 )  # fmt: skip
 
 
@@ -73,9 +73,13 @@ def test_a_hook_that_cannot_start_stops_only_tool_calls(
 @pytest.mark.parametrize("host", ["claude", "codex"])
 def test_every_entry_names_an_event_that_the_hook_answers(host: str) -> None:
     for event, groups in json.loads(hooks_of(host))["hooks"].items():
-        assert client_of(host).EVENTS[event] in hook.DEEDS
+        deed = client_of(host).EVENTS[event]
+        assert deed in hook.DEEDS
+        # Of what has ended only what writes matters.
+        writing = [name for name, row in client_of(host).TOOLS.items() if row[0] == "write"]
+        tools = "|".join(writing) if deed == "after" else "*"
         for group in groups:
-            assert group.get("matcher", "*") == "*"
+            assert group.get("matcher", "*") == tools
             for entry in group["hooks"]:
                 assert entry["command"].endswith(f'/hooks/guard" {host} {event}')
 
@@ -83,7 +87,10 @@ def test_every_entry_names_an_event_that_the_hook_answers(host: str) -> None:
 @pytest.mark.requirement("PM-4", "PM-10", "PM-13")
 def test_each_client_asks_before_a_tool_and_tells_what_is_typed() -> None:
     events = {"PreToolUse", "UserPromptSubmit", "SessionStart"}
-    for host, more in (("claude", {"UserPromptExpansion", "SubagentStop"}), ("codex", set())):
+    for host, more in (
+        ("claude", {"UserPromptExpansion", "SubagentStop", "PostToolUse"}),
+        ("codex", set()),
+    ):
         groups = json.loads(hooks_of(host))["hooks"]
         assert {event for event, found in groups.items() if found} == events | more
 

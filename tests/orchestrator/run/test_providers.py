@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from shared.providers import NO_MODELS, check_providers, choose, merged
+from orchestrator.run.providers import NO_MODELS, check_providers, choose, merged
 from shared.resources import user_config_path
 from state.errors import Refused
 from tests.journey import FILES, Journey, call, words_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Repositories = Callable[..., Repository]
 
-EXAMPLE = (Path(__file__).resolve().parents[2] / "examples" / "planner.toml").read_text()
+EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "planner.toml").read_text()
 DEFAULT_ONLY = '[providers]\ndefault_provider = "a.b"\n[providers.a.b]\nmodel = "m"\n'
 
 
