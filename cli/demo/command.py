@@ -204,7 +204,9 @@ def _blocked(answer: Answer) -> list[str]:
 
 def _findings(answer: Answer) -> list[str]:
     """Return the review findings that a work step has to fix, each with its scope."""
-    return [line.partition(" FAIL ")[2] for line in answer.data("findings").splitlines()]
+    lines = answer.data("findings").splitlines()
+    # An indented line belongs to the finding above it.
+    return [line.partition(" FAIL ")[2] for line in lines if not line.startswith(" ")]
 
 
 def _is_valid(host: Player, last: Answer) -> bool:
