@@ -73,7 +73,7 @@ def context(ctx: Context, prompt: str) -> Block:
     if is_kept(state.run.repository):
         text += "\n\n" + read_prompt("orchestrator", "planner", "no-git")
     if lane_of(state.state_dir):
-        from shared.requirements_text import entries_of
+        from orchestrator.requirements_text import entries_of
 
         count = str(len(entries_of(state.run.request)))
         lane = read_prompt("orchestrator", "planner", f"{prompt}-requirements")

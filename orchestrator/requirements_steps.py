@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from orchestrator.requirements_text import open_todos
 from shared.builders import first_of
 from shared.requirements_record import (
     COMMIT_MESSAGE,
@@ -18,7 +19,6 @@ from shared.requirements_record import (
     lane_of,
     read_lane,
 )
-from shared.requirements_text import open_todos
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, transition_path
 from shared.run import open_state
 from shared.steps.workflow import Step

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.requirements_text import entries_of
 from shared import resources
 from shared.execution.deeds import check_choices
 from shared.plan_file import after_edits, open_plan
 from shared.requirements_record import lane_of
-from shared.requirements_text import entries_of
 from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused

@@ -22,12 +22,12 @@ from orchestrator.requirements_lane.transition import (
     write,
 )
 from orchestrator.requirements_steps import run_of
+from orchestrator.requirements_text import open_todos
 from orchestrator.submit.message import files_beside
 from shared import archive
 from shared.git.change import ends
 from shared.named_files import read_answer
 from shared.requirements_record import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lane
-from shared.requirements_text import open_todos
 from shared.resources import ARCHIVE_FOLDER
 from shared.todo import also_committed, as_completed, refresh_todo
 from state.changes import plan_changes

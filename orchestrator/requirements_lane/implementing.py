@@ -11,12 +11,12 @@ from orchestrator.requirements_lane.opening import at_work
 from orchestrator.requirements_lane.refining import problems_of
 from orchestrator.requirements_lane.transition import append, carry_out, rename
 from orchestrator.requirements_steps import run_of
+from orchestrator.requirements_text import decode_requirements, requirements_in
 from orchestrator.run.choices import Choices
 from orchestrator.run.start import Started, join, start_run
 from shared.git.repository import check_startable, head
 from shared.named_files import read_answer
 from shared.requirements_record import IN_WORK, NEW, TODO, write_lane
-from shared.requirements_text import decode_requirements, requirements_in
 from shared.resources import lane_path
 from shared.todo import refresh_todo
 from state.errors import Refused

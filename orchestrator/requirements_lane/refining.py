@@ -9,6 +9,7 @@ from orchestrator.requirements import after
 from orchestrator.requirements_lane import history
 from orchestrator.requirements_lane.opening import at_work
 from orchestrator.requirements_lane.transition import append, carry_out, prepend, remove
+from orchestrator.requirements_text import decode_requirements
 from shared.requirements_record import (
     COMMIT_MESSAGE,
     CURRENT,
@@ -19,7 +20,6 @@ from shared.requirements_record import (
     WORKFLOW,
     write_lane,
 )
-from shared.requirements_text import decode_requirements
 from shared.resources import answer_path
 from state.errors import AGAIN, Problem, Refused
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.requirements_text import entries_of
+from orchestrator.requirements_text import entries_of
 from tests.journey import call
 from tests.requirement_rounds import FILES, SUMMARY, Rounds
 
