@@ -166,10 +166,22 @@ def run_tests(options: tuple[str, ...], environment: dict[str, str]) -> int:
             "COVERAGE_FILE": os.path.join(report, "coverage"),
             "TMPDIR": folder,
         }
+        make_bytecode(measured)
         # Each worker waits for a while: for the disk, for assistants, for locks.
         workers = str((os.cpu_count() or 1) + 1)
         command = pytest("-n", workers, "--dist", "worksteal", *options)
         return run([*command, "--basetemp", os.path.join(folder, "pytest")], measured, ROOT)
+
+
+def make_bytecode(environment: dict[str, str]) -> None:
+    """Have one process compile a new checkout, where else each worker would compile all of it."""
+    if not os.path.exists(os.path.join(ROOT, "tests", "__pycache__")):
+        command = pytest("--collect-only", "-qq")
+        silent = subprocess.DEVNULL
+        subprocess.run(
+            command, env=environment, cwd=ROOT, stdin=silent, stdout=silent, stderr=silent,
+            check=False,
+        )  # fmt: skip
 
 
 def pytest(*arguments: str) -> list[str]:

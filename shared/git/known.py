@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from shared.git.command import Git
 
 # What tells a file or folder from another that is put into its place, or a file from what it was.
 Mark = tuple[int, int, int] | None
@@ -30,7 +26,7 @@ def mark_of(path: str) -> Mark:
 class Known:
     """The git settings of a repository, and facts about its objects."""
 
-    __slots__ = ("_files", "facts", "gits", "own", "settings")
+    __slots__ = ("_files", "facts", "own", "settings")
 
     def __init__(self) -> None:
         # About objects that are named by ids.
@@ -38,8 +34,6 @@ class Known:
         self.settings: dict[str, str] = {}
         # Key and value of each that the repository itself says, not the user.
         self.own: tuple[tuple[str, str], ...] = ()
-        # Made with these settings, by the working tree and the git folder of a linked one.
-        self.gits: dict[tuple[str, str], Git] = {}
         self._files: dict[str, Mark] = {}
 
     @property
@@ -54,7 +48,6 @@ class Known:
         files = [row.removeprefix("file:") for row in origins if row.startswith("file:")]
         paths = [os.path.join(folder, path) for path in files] or [folder]
         self._files = {path: mark_of(path) for path in paths}
-        self.gits = {}
         pairs = [row.partition("\n")[::2] for row in entries]
         self.settings = dict(pairs)
         self.own = tuple(p for scope, p in zip(scopes, pairs, strict=True) if scope in _OWN)

@@ -52,6 +52,10 @@ class Repository:
     object_format: str
     # What `Git.settings` has read, by git folder.
     known: dict[str, Known] = field(default_factory=dict, compare=False, repr=False)
+    # What `git_in` has made, with the settings it was made by.
+    made: dict[tuple[str, str], tuple[Git, Mapping[str, str]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
     # What `_marks` said when it was opened.
     marks: tuple[Mark, ...] = field(default=(), compare=False, repr=False)
 
@@ -70,16 +74,16 @@ class Repository:
 
         `git_dir` is the git folder of a linked worktree.
         """
-        known = self.known.get(git_dir) or self.known.get(self.git_dir)
-        if known and known.holds and (root, git_dir) in known.gits:
-            return known.gits[root, git_dir]
+        made, settings = self.made.get((root, git_dir), (None, None))
+        if made and made.known.settings is settings and made.known.holds:
+            return made
         git = self.git_in_place
         if git_dir not in ("", self.git_dir):
             own = _OWN_SETTINGS.search("\n".join(git.settings()))
             known = self.known.setdefault(git_dir, Known()) if own else git.known
             git = Git(git_dir, root, known=known)
         made = git.in_tree(root).having(*harmless(git, root, self.root))
-        git.known.gits[root, git_dir] = made
+        self.made[root, git_dir] = (made, made.known.settings)
         return made
 
     @property

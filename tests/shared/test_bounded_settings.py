@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from shared.mode import sessions
 from shared.run import open_state
 from shared.user_config import UserConfig, limited, load_user_config
 from state.errors import Refused
+from tests.effort import within
 from tests.journey import FILES, Journey, call
 from tests.light_plans import Lightly
 from tests.shared.guard.client import SESSION, Client
@@ -130,10 +130,9 @@ def test_a_file_in_the_folder_of_answers_is_never_read(denying: Journey, name: s
     for folder in (answers, f"{denying.state_dir}/worktree", str(denying.repository.path)):
         with open(f"{folder}/planner.toml", "w", encoding="utf-8") as file:
             file.write(SLOW[name])
-        began = time.process_time()
-        assert "updatedInput" in str(Client(folder).asks("Bash", command="cat planner.toml"))
-        Client(denying.repository.path).asks("Bash", command=f"cd {folder} && ls")
-        assert time.process_time() - began < 1
+        with within(100):
+            assert "updatedInput" in str(Client(folder).asks("Bash", command="cat planner.toml"))
+            Client(denying.repository.path).asks("Bash", command=f"cd {folder} && ls")
 
 
 def test_a_plan_without_a_run_keeps_what_head_has(make_repo: Repositories) -> None:
@@ -179,13 +178,12 @@ def test_what_would_take_long_is_refused_at_once(
     git = find_repository(str(repo.path)).git
     users_settings(SLOW[name])
     for read in (lambda: load_config(git, commit), load_user_config):
-        began = time.process_time()
-        if name == "many long keys" and read is load_user_config:
-            assert read() == UserConfig()  # it is within bounds, and knows none of its tables
-        else:
-            with pytest.raises(Refused):
-                read()
-        assert time.process_time() - began < 1
+        with within(100):
+            if name == "many long keys" and read is load_user_config:
+                assert read() == UserConfig()  # it is within bounds, and knows none of its tables
+            else:
+                with pytest.raises(Refused):
+                    read()
     assert call(repo.path, "start", "w").code == 1
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import pytest
 from shared.clients import client_of
 from shared.guard.shell import read_settings
 from shared.resources import ROOT, launcher
+from tests.effort import within
 from tests.hook_entries import hooks_of
 
 if TYPE_CHECKING:
@@ -244,9 +244,8 @@ def test_it_takes_no_longer_the_more_there_is(home: Path, project: Path) -> None
     for number in range(5_000):
         (home / ".claude" / "agents" / str(number)).mkdir(parents=True)
     write(home / ".claude/settings.json", " " * 50_000_000)
-    began = time.process_time()
-    claude(project)
-    assert time.process_time() - began < 0.2
+    with within(20):
+        claude(project)
 
 
 # Gemini and opencode

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.guard.lexer import read_roughly
 from shared.guard.words import UNKNOWN
+from tests.effort import within
 
 HOME = {"HOME": "/home/x"}
 
@@ -69,6 +68,5 @@ def test_any_text_is_read_to_an_end(text: str) -> None:
 )  # fmt: skip
 def test_a_text_of_any_length_is_read_in_a_moment(part: str) -> None:
     text = part * (1_000_000 // len(part))
-    began = time.process_time()
-    read_roughly(text, HOME)
-    assert time.process_time() - began < 0.2
+    with within(20):
+        read_roughly(text, HOME)

@@ -15,6 +15,7 @@ from shared.guard import hook, texts
 from shared.guard.own import witness
 from shared.place.level import Level
 from shared.resources import launcher, launcher_path, quote
+from tests.effort import within
 from tests.journey import FILES, LAUNCHER, call
 from tests.shared.guard.client import SESSION, Client
 
@@ -373,9 +374,8 @@ def test_a_call_of_ten_megabytes_is_answered_within_a_second(claude: Client, par
     for tool, values in given.items():
         event = {"session_id": SESSION, "tool_name": tool, "tool_input": values}
         raw = json.dumps({**event, "cwd": claude.cwd}, ensure_ascii=False).encode()
-        began = time.process_time()
-        hook.answer("claude", "PreToolUse", raw, time.time())
-        assert time.process_time() - began < 1, tool
+        with within(100):
+            hook.answer("claude", "PreToolUse", raw, time.time())
 
 
 @pytest.mark.requirement("PP-6")
@@ -384,10 +384,9 @@ def test_a_call_of_ten_megabytes_is_answered_within_a_second(claude: Client, par
 def test_ten_megabytes_that_are_no_call_are_denied_within_a_second(
     part: str,
 ) -> None:
-    began = time.process_time()
-    answer = hook.answer("claude", "PreToolUse", part.encode() * (10_000_000 // len(part)), 0)
+    with within(100):
+        answer = hook.answer("claude", "PreToolUse", part.encode() * (10_000_000 // len(part)), 0)
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert time.process_time() - began < 1
 
 
 @pytest.mark.requirement("PP-6")
@@ -397,6 +396,5 @@ def test_a_long_value_of_the_event_itself_is_answered_within_a_second(
 ) -> None:
     event = {"session_id": SESSION, "cwd": claude.cwd, "tool_name": "Bash",
              "tool_input": {"command": "ls"}, name: "/a" * 5_000_000}  # fmt: skip
-    began = time.process_time()
-    hook.answer("claude", "PreToolUse", json.dumps(event).encode(), time.time())
-    assert time.process_time() - began < 1
+    with within(100):
+        hook.answer("claude", "PreToolUse", json.dumps(event).encode(), time.time())
