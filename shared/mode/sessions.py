@@ -10,7 +10,7 @@ import os
 
 from shared.clients import known
 from shared.mode.lineage import identities_above
-from shared.resources import DATABASE, PLANNER_FOLDER
+from shared.resources import DATABASE, PLANNER_FOLDER, sessions_path
 from state.quick_json import read_json
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -51,10 +51,7 @@ class Session:
 
 def folder() -> str:
     """Return the path of the folder that holds all session files."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):  # the XDG rule: a relative one is as if unset
-        state = os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(state, "planner", "sessions")
+    return sessions_path()
 
 
 def path_of(agent: str) -> str:
