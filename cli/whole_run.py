@@ -109,8 +109,9 @@ def cancel_command(state_dir: str | None, agent: str | None) -> None:
 
     try:
         found = _settled_mode(agent, state_dir)
+        light_plan.cancel(found)
     except Refused as refusal:
-        ended = forgotten.cancel(Target(os.getcwd(), agent, state_dir))
+        ended = forgotten.cancel(Target(os.getcwd(), agent, state_dir), refusal)
         if ended:
             write(forgotten.render_ended(ended))
             return
@@ -119,7 +120,7 @@ def cancel_command(state_dir: str | None, agent: str | None) -> None:
         # A run that only weighs whether to plan, or one that has ended.
         state = opened(state_dir)
         found = lookup.Mode(state.database, state.database.agent, time.time(), state)
-    light_plan.cancel(found)
+        light_plan.cancel(found)
     write_end(found)
 
 

@@ -151,30 +151,51 @@ def scene_path(state_dir: str) -> str:
 
 def user_config_path() -> str:
     """Return the path of the user's own settings, which no repository can change."""
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return os.path.join(home, "planner", "config.toml")
+    return os.path.join(_of_the_user("XDG_CONFIG_HOME", ".config"), "config.toml")
+
+
+def sessions_path() -> str:
+    """Return the folder of the files by which hooks find who plans; hooks/guard looks there too."""
+    return os.path.join(_of_the_user("XDG_STATE_HOME", ".local/state"), "sessions")
 
 
 def _of_the_user(variable: str, default: str) -> str:
-    home = os.environ.get(variable, "")
-    if not os.path.isabs(home):  # the XDG rule: a relative one is as if unset
-        home = os.path.expanduser(default)
-    return os.path.join(home, "planner")
+    folder = os.environ.get(variable, "")
+    if not os.path.isabs(folder):  # the XDG rule: a relative one is as if unset
+        folder = os.path.join(_home(), default)
+    return os.path.join(folder, "planner")
+
+
+def _home() -> str:
+    """Return the user's home: HOME if that is absolute, else what the account has, else the root.
+
+    A relative one would be another folder for each program, and may lie in a repository.
+    """
+    home = os.environ.get("HOME", "")
+    if os.path.isabs(home):
+        return home
+    try:
+        import pwd  # nearly everybody has HOME
+
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    except (ImportError, KeyError):
+        return os.sep
+    return home if os.path.isabs(home) else os.sep
 
 
 def packages_path() -> str:
     """Return the folder in the user's cache that holds the packages which our commands need."""
-    return os.path.join(_of_the_user("XDG_CACHE_HOME", "~/.cache"), "packages")
+    return os.path.join(_of_the_user("XDG_CACHE_HOME", ".cache"), "packages")
 
 
 def installed_path(*names: str) -> str:
     """Return a path in the skill folder that `planner setup` writes for the user's assistants."""
-    return os.path.join(_of_the_user("XDG_DATA_HOME", "~/.local/share"), *names)
+    return os.path.join(_of_the_user("XDG_DATA_HOME", ".local/share"), *names)
 
 
 def setup_path(*names: str) -> str:
     """Return a path in the folder where `planner setup` remembers what it has changed."""
-    return os.path.join(_of_the_user("XDG_STATE_HOME", "~/.local/state"), "setup", *names)
+    return os.path.join(_of_the_user("XDG_STATE_HOME", ".local/state"), "setup", *names)
 
 
 def template_path(name: str) -> str:

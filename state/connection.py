@@ -31,7 +31,6 @@ _ENVIRONMENT = (
 )  # fmt: skip
 
 DAMAGED = "the database is damaged"
-FOREIGN = "the file is not a database of the planner"
 
 
 class Connection:
@@ -56,7 +55,7 @@ class Connection:
             # One that has gone since is not made anew, empty.
             wanted = path if create else _existing(path)
             self.connection = sqlite3.connect(wanted, isolation_level=None, uri=not create)
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise unusable(path, error) from None
         try:
             self._open()
@@ -148,7 +147,7 @@ class Connection:
         tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ours = self._pragma("application_id") == APPLICATION_ID
         if (version or tables) and not ours:
-            text = f"{FOREIGN}; it was not changed"
+            text = "the file is not a database of the planner; it was not changed"
             raise Refused("invalid", self.path, text, "put the planner.db back that was here")
 
     def _back_up(self, version: int) -> None:

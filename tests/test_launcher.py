@@ -134,12 +134,15 @@ def test_the_recorded_interpreter_is_used(checkout: Checkout, record: Path, tmp_
 
 
 def test_a_record_in_the_current_folder_is_not_read(checkout: Checkout, tmp_path: Path) -> None:
-    """A relative XDG_DATA_HOME is as if unset, else a repository could name the interpreter."""
-    (tmp_path / "data" / "planner").mkdir(parents=True)
-    (tmp_path / "data" / "planner" / "python").write_text("/bin/false\n")
-    assert checkout.planner(
-        "step", cwd=tmp_path, PLANNER_PYTHON=None, XDG_DATA_HOME="data"
-    ).returncode == 0  # fmt: skip
+    """A relative XDG_DATA_HOME or HOME is as if unset: a repository could name the interpreter."""
+    for folder, named in (
+        ("data", {"XDG_DATA_HOME": "data"}),
+        ("home/.local/share", {"XDG_DATA_HOME": None, "HOME": "home"}),
+    ):
+        (tmp_path / folder / "planner").mkdir(parents=True)
+        (tmp_path / folder / "planner" / "python").write_text("/bin/false\n")
+        done = checkout.planner("step", cwd=tmp_path, PLANNER_PYTHON=None, **named)
+        assert done.returncode == 0
 
 
 def test_an_interpreter_that_is_gone_is_passed_over(

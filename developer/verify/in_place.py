@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from developer.verify.canary import broken_text
+from developer.verify.cover import cover
 from developer.verify.process import (
     OUT_OF_TIME,
     Ended,
@@ -25,7 +26,6 @@ from developer.verify.process import (
 )
 from developer.verify.trees import committed_tree
 from shared.config import secret_paths, write_paths
-from shared.git.cover import cover
 from shared.git.repository import repository_at
 from shared.git.scratch import scratch
 from shared.place.enter import CannotEnter, run

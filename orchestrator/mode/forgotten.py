@@ -5,6 +5,7 @@ It needs neither database nor folder, only the session files (PP-10).
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
     from state.database import Run
 
 
-def cancel(target: Target) -> list[str]:
-    """End what nobody remembers of what a command is about; return in words what was ended."""
-    return _cancel_run(target) or [_end(left) for left in _forgotten(target)]
+def cancel(target: Target, refusal: Refused) -> list[str]:
+    """End what nobody remembers of what a command is about; return in words what was ended.
+
+    `refusal` is why it could not be ended as one that is remembered.
+    """
+    return _cancel_run(target) or [_end(left) for left in _forgotten(target, refusal)]
 
 
 def render_ended(told: list[str]) -> str:
@@ -62,9 +66,14 @@ def _is_meant(database: Database | None, run: Run, target: Target, home: str) ->
     return target.agent is None or target.agent in [row.agent_name for row in rows]
 
 
-def _forgotten(target: Target) -> list[Memory]:
-    """Return what is left of the sessions that a command is about, where that is not their row."""
+def _forgotten(target: Target, refusal: Refused) -> list[Memory]:
+    """Return what is left of the sessions that a command is about, where that is not enough."""
     found = [Memory(session) for session in _sessions(target)]
+    problem = refusal.problems[0]
+    for left in found:
+        # The row is there, and what else of the database ending it needs is damaged.
+        if not left.gone and (problem.kind, problem.at) == ("invalid", left.session.database):
+            left.lose(refusal)
     return [left for left in found if left.gone]
 
 
@@ -82,11 +91,12 @@ def _sessions(target: Target) -> list[Session]:
 
 
 def _end(left: Memory) -> str:
-    """End the guarding of a session; the database, where one is left, has it in its audit."""
+    """End the guarding of a session; a database that can still be written has it in its audit."""
     session = left.session
-    if left.database is not None:
-        with left.database as database:
-            database.audit(None, UNPROVEN, "cancel", agent=session.agent, detail=left.gone)
+    with contextlib.suppress(Refused):
+        if left.database is not None:
+            with left.database as database:
+                database.audit(None, UNPROVEN, "cancel", agent=session.agent, detail=left.gone)
     if not sessions.remove(session.session):
         text = "the session file cannot be removed, so hooks still hold the session"
         raise Refused("refused", session.path, text, "remove this file")

@@ -124,7 +124,7 @@ def _stale_sessions(now: float) -> list[Finding]:
 
 
 def _gone(session: sessions.Session) -> str:
-    with contextlib.suppress(Refused):  # what is wrong with a database that is there is said below
+    with contextlib.suppress(Refused):  # it is only locked
         return memory.Memory(session).gone
     return ""
 

@@ -13,6 +13,7 @@ from shared.clients import known
 from shared.git.known import Known
 from shared.git.limited import run_for
 from state.errors import Refused
+from state.files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -109,7 +110,7 @@ def project_environment(folder: str, *, with_settings: bool = False) -> dict[str
     """
     unwanted = SINGLE_CALL if with_settings else ("GIT_",)
     kept = {k: v for k, v in user_environment().items() if not k.startswith(unwanted)}
-    above = [os.path.dirname(os.path.realpath(folder)), kept.get("GIT_CEILING_DIRECTORIES", "")]
+    above = [os.path.dirname(real_path(folder)), kept.get("GIT_CEILING_DIRECTORIES", "")]
     return kept | {"GIT_CEILING_DIRECTORIES": os.pathsep.join(filter(None, above))}
 
 

@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from state.errors import Refused
+from state.files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,5 +112,5 @@ def _outside(name: str, worktree: str) -> str | None:
     """Return the path of a program outside of the worktree, by absolute folders of PATH alone."""
     folders = filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep))
     found = shutil.which(name, path=os.pathsep.join(folders))
-    inside = found and f"{os.path.realpath(found)}/".startswith(f"{os.path.realpath(worktree)}/")
+    inside = found and f"{real_path(found)}/".startswith(f"{real_path(worktree)}/")
     return None if inside else found

@@ -24,7 +24,7 @@ from shared.git.repository import PLANNER, find_repository
 from shared.git.scratch import scratch, sweep
 from shared.git.stage import Scan, covered, scan, stage_names
 from state.errors import Refused
-from state.files import write_atomic
+from state.files import real_path, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -188,7 +188,7 @@ def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
         return set()
     inside = find_repository(path)
     # If this `.git` is not a repository, git goes on searching and finds the outer one.
-    if os.path.realpath(inside.root) != os.path.realpath(path):
+    if real_path(inside.root) != real_path(path):
         return set()
     inner = os.path.join(folder, f"inside-{sha256(name).hexdigest()[:16]}")
     os.makedirs(inner, exist_ok=True)

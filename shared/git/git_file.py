@@ -10,7 +10,7 @@ import shlex
 
 from shared.git.scratch import scratch, sweep
 from state.errors import Refused
-from state.files import write_atomic
+from state.files import real_path, write_atomic
 
 # More than any path: a hook may have put a file of any size there.
 _LONGEST = 1 << 16
@@ -29,7 +29,7 @@ def read_git_file(worktree: str) -> str | None:
     if not text.startswith(b"gitdir: ") or b"\0" in text:
         return None
     target = os.fsdecode(text.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
-    return os.path.realpath(os.path.join(worktree, target))
+    return real_path(os.path.join(worktree, target))
 
 
 def common_dir(git_dir: str) -> str:
@@ -39,7 +39,7 @@ def common_dir(git_dir: str) -> str:
             shared = os.fsdecode(file.read().rstrip(b"\r\n"))
     except FileNotFoundError:
         return git_dir
-    return os.path.realpath(os.path.join(git_dir, shared))
+    return real_path(os.path.join(git_dir, shared))
 
 
 def repair_git_file(worktree: str, admin: str) -> None:
@@ -48,7 +48,7 @@ def repair_git_file(worktree: str, admin: str) -> None:
     A repository there instead of the file is somebody's work: Refused.
     """
     path = os.path.join(worktree, ".git")
-    if read_git_file(worktree) == os.path.realpath(admin):
+    if read_git_file(worktree) == real_path(admin):
         return
     if os.path.isdir(path) and not os.path.islink(path):
         if os.listdir(path):

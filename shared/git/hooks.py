@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.command import SINGLE_CALL, user_environment
 from shared.git.files import refusing, write_new
 from shared.git.git_file import common_dir
+from state.files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +65,7 @@ def wrapped_hooks(folder: str, hooks: str, names: Iterable[str], root: str) -> t
     Each writes into `folder` that it ran. A git that it starts elsewhere does not leave `root`.
     """
     unwanted = (*LOCAL, *(name for name in user_environment() if name.startswith(SINGLE_CALL)))
-    ceiling = shlex.quote(os.path.dirname(os.path.realpath(root)))
+    ceiling = shlex.quote(os.path.dirname(real_path(root)))
     ran = shlex.quote(os.path.join(folder, _RAN))
     for name in names:
         hook = shlex.quote(os.path.join(hooks, name))

@@ -18,7 +18,7 @@ from shared.git.repository import PLANNER, Repository, check_path, private_at
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import scan, stage_names
 from state.errors import Problem, Refused
-from state.files import write_atomic
+from state.files import real_path, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ _ODD = re.compile(r"([\\*?\[\]!# ])")
 
 def is_in_no_repository(folder: str) -> bool:
     """Return whether no git repository lies around a folder; a damaged one is still one."""
-    real = os.path.realpath(folder)
+    real = real_path(folder)
     above = real
     while not os.path.lexists(os.path.join(above, ".git")):
         parent = os.path.dirname(above)
@@ -46,7 +46,7 @@ def is_in_no_repository(folder: str) -> bool:
 
 def check_folder(root: str) -> list[Problem]:
     """Return a problem for each reason why the files of a folder cannot be kept beside its runs."""
-    if root in (os.sep, os.path.realpath(os.path.expanduser("~"))):
+    if root in (os.sep, real_path(os.path.expanduser("~"))):
         text = "is no folder of a project: all your files are in it"
         return [Problem("refused", root, text, "start in the folder of the code")]
     count = size = 0

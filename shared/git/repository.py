@@ -15,7 +15,7 @@ from shared.git.kept import KEPT_FILES, is_kept
 from shared.git.known import Known, mark_of
 from shared.git.programs import harmless
 from state.errors import Problem, Refused
-from state.files import write_atomic
+from state.files import real_path, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,8 +115,8 @@ def repository_at(root: str, opened: dict[str, Repository] | None = None) -> Rep
     known = opened.get(root) if opened else None
     if known and known.marks == _marks(known):
         return known
-    found = find_repository(root, os.path.dirname(os.path.realpath(root)))
-    if os.path.realpath(found.root) != os.path.realpath(root):
+    found = find_repository(root, os.path.dirname(real_path(root)))
+    if real_path(found.root) != real_path(root):
         text = f"is no longer the root of a git repository; the next one is at {found.root}"
         raise Refused(
             "not_found", root, text, allowed="restore its `.git`, then run the same command again"
@@ -189,7 +189,7 @@ def private_around(path: str, ceiling: str = "") -> Repository | None:
 
     It is searched no higher than git would search, that is, below `ceiling`.
     """
-    folder, top = os.path.realpath(path), os.path.realpath(ceiling) if ceiling else ""
+    folder, top = real_path(path), real_path(ceiling) if ceiling else ""
     while folder != top:
         if found := private_at(folder):
             return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.files import refusing, remove_behind, remove_tree
 from shared.git.git_file import read_git_file, repair_git_file
 from state.errors import Refused
-from state.files import write_atomic
+from state.files import real_path, write_atomic
 from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _is_ours(repo: Repository, path: str) -> bool:
     """Return whether a folder unknown to git was a worktree of this repository, or is empty."""
     target = read_git_file(path)
     folder = os.path.join(repo.common_dir, "worktrees")
-    named = target is not None and os.path.dirname(target) == os.path.realpath(folder)
+    named = target is not None and os.path.dirname(target) == real_path(folder)
     return named or (os.path.isdir(path) and not os.listdir(path))
 
 
@@ -273,11 +273,11 @@ def _read_commit(path: str) -> str | None:
 def _admin(repo: Repository, path: str) -> str | None:
     """Return git's own folder for the worktree at `path`, even if the worktree was deleted."""
     folder = os.path.join(repo.common_dir, "worktrees")
-    wanted = os.path.join(os.path.realpath(path), ".git")
+    wanted = os.path.join(real_path(path), ".git")
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         admin = os.path.join(folder, name)
         recorded = _recorded(admin)
-        if recorded and os.path.join(os.path.realpath(os.path.dirname(recorded)), ".git") == wanted:
+        if recorded and os.path.join(real_path(os.path.dirname(recorded)), ".git") == wanted:
             return admin
     return None
 

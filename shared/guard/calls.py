@@ -68,7 +68,7 @@ class Call:
         elif kind in (tools.WRITE, tools.PATCH):
             self._check_write(places.written(self.tool, self.input))
         elif kind in (tools.FILE, tools.FOLDER, tools.SEARCH):
-            return self._read(str(self.input.get(self.tool.field) or ""))
+            return self._read()
         elif kind == tools.SKILL:
             self._check_skill(str(self.input[self.tool.field]))
         elif kind == tools.TODO:
@@ -111,17 +111,17 @@ class Call:
             text = "requirements are reviewed without a todo list, which is made from their plan"
             raise Denied(text, "review the requirements and report what you changed")
 
-    def _read(self, path: str) -> dict[str, Any]:
+    def _read(self) -> dict[str, Any]:
         """Deny reading, listing or searching secrets; return a search that leaves them out."""
         # Not at the top: what writes needs no list of secrets.
         from shared.guard import reading
 
-        if self.tool.kind == tools.FILE:
-            reading.check_reading(path, self.cwd)
-        elif self.tool.kind == tools.FOLDER:
-            reading.check_listing(path or self.cwd, self.cwd)
-        else:
-            changed = reading.searching(self.tool, self.input, path, self.cwd)
+        checks = {tools.FILE: reading.check_reading, tools.FOLDER: reading.check_listing}
+        check = checks.get(self.tool.kind, reading.check_search)
+        for path in reading.named_paths(self.tool, self.input, self.cwd):
+            check(path, self.cwd)
+        if self.tool.kind == tools.SEARCH:
+            changed = reading.searching(self.tool, self.input)
             if changed is not None:
                 return form_of(self.host).change(changed, "")
         return {}

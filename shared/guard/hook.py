@@ -146,20 +146,14 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
     if session is None:
         return _outside(host, payload)
     left = Memory(session)
-    if left.database is None or left.row is None:
-        session.touch()
+    said = _settle(left, now)
+    database, row, run = left.database, left.row, left.run
+    if database is None or row is None:
         return _forgotten(host, payload, left)
-    database = left.database
-    # Before touch(): this call's own time would make every limit seem far away.
-    said = limits.settle(database, session.agent, now)
-    session.touch()
-    row = (database.planning(session.agent) or left.row) if said else left.row
     if said:
         return _late(host, said, ended=row.phase == INACTIVE)
     if row.phase == INACTIVE:
         return _outside(host, payload)
-    run = database.run(row.run_id) if row.run_id else None
-    consent.note_guarded(database, row, run)
     try:
         agent = payload.get("agent_id")
         milestone = _hold_agent(host, payload, database, run) if agent else ""
@@ -170,6 +164,27 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
         return form_of(host).deny(text + remark)
 
 
+def _settle(left: Memory, now: float) -> str:
+    """Note a session's call; return in words what a time limit has changed, "" if nothing.
+
+    A database that fails meanwhile is gone.
+    """
+    database, row = left.database, left.row
+    said = ""
+    try:
+        if database is not None and row is not None:
+            # Before touch(): this call's own time would make every limit seem far away.
+            said = limits.settle(database, row.agent_name, now)
+            if said:
+                left.row = database.planning(row.agent_name) or row
+            elif row.phase != INACTIVE:
+                consent.note_guarded(database, row, left.run)
+    except Refused as refusal:
+        left.lose(refusal)
+    left.session.touch()
+    return said
+
+
 def _forgotten(host: str, payload: Payload, left: Memory) -> dict[str, Any]:
     """Return the answer to a tool call of a session whose memory is gone: as while planning."""
     # What is known of the repository may be gone, or its place.
@@ -177,8 +192,11 @@ def _forgotten(host: str, payload: Payload, left: Memory) -> dict[str, Any]:
     try:
         return Call(host, payload, left.session, GATHERING, None).answer()
     except Denied as denied:
-        text = f"Planning mode: {denied.reason}. Instead: tell the user that {left.sentence()}"
-        return form_of(host).deny(text)
+        reason = denied.reason
+    except Refused as refusal:
+        reason = problem_text(refusal.problems[0])
+    text = f"Planning mode: {reason}. Instead: tell the user that {left.sentence()}"
+    return form_of(host).deny(text)
 
 
 def _hold_agent(host: str, payload: Payload, database: Database, run: Run | None) -> str:

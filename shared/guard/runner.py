@@ -144,8 +144,7 @@ def _check_advice(text: str, session: Session) -> None:
     from shared.guard.targets import view_of
     from shared.mode.memory import Memory
 
-    database = Memory(session).database
-    run = database.run(session.run_id) if database and session.run_id else None
+    run = Memory(session).run
     try:
         settings = load_settings(session.state_dir)
         check_text(text, view_of(os.getcwd(), session, settings, run))

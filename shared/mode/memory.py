@@ -11,7 +11,6 @@ import os
 from shared.mode.sessions import all_sessions
 from shared.mode.where import database_path
 from shared.resources import command, is_database
-from state.connection import DAMAGED, FOREIGN
 from state.database import Database
 from state.errors import Refused
 from state.stages import INACTIVE
@@ -19,42 +18,53 @@ from state.stages import INACTIVE
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.mode.sessions import Session
-    from state.database import Planning
+    from state.database import Planning, Run
 
 
 class Memory:
     """The database of a session and its row there, as far as they are left.
 
-    Raises Refused for a database that cannot be read now and may be whole.
+    Raises Refused for a database that another program holds locked.
     """
 
-    __slots__ = ("database", "gone", "row", "session")
+    __slots__ = ("database", "gone", "row", "run", "session")
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.database: Database | None = None
         self.row: Planning | None = None
+        self.run: Run | None = None
         # Why the session cannot be remembered, "" if it is.
-        self.gone = ""
+        self.gone = session.damage
+        if self.gone:
+            return
         try:
             self.database = Database(session.database)
             self.row = self.database.planning(session.agent)
-        except Refused as refusal:
-            problem = refusal.problems[0]
-            lost = (DAMAGED, FOREIGN)
-            if problem.kind != "not_found" and not any(text in problem.problem for text in lost):
-                raise
-            self.gone = f"{problem.at}: {problem.problem}"
-        else:
             if self.row is None:
                 self.gone = f"{session.database} does not know it"
+            elif self.row.run_id:
+                self.run = self.database.run(self.row.run_id)
+        except Refused as refusal:
+            self.lose(refusal)
+
+    def lose(self, refusal: Refused) -> None:
+        """Take what a refusal of the database says for the reason why it is gone.
+
+        Raises the refusal of one that is only locked.
+        """
+        problem = refusal.problems[0]
+        if problem.kind == "locked":
+            raise refusal
+        self.gone = f"{problem.at}: {problem.problem}"
+        self.row = self.run = None
 
     def sentence(self) -> str:
         """Return in words that the memory is gone, and how a person ends the guarding."""
         return (
-            f"what remembers the plan of this session is gone ({self.gone}), so it stays "
-            f"read-only. {command('doctor')} says what is left; a person ends this in a terminal: "
-            f"{way_out(self.session)}"
+            f"what remembers the plan of this session is gone or unreadable ({self.gone}), so it "
+            f"stays read-only. {command('doctor')} says what is left; a person ends this in a "
+            f"terminal: {way_out(self.session)}"
         )
 
 
@@ -73,6 +83,9 @@ def moved(folder: str) -> Session | None:
     path = database_path(folder) if lost else ""
     if not is_database(path):
         return None
-    database = Database(path)
-    rows = ((session, database.planning(session.agent)) for session in lost)
+    try:
+        database = Database(path)
+        rows = [(session, database.planning(session.agent)) for session in lost]
+    except Refused:
+        return lost[0]  # it may be that one
     return next((session for session, row in rows if row and row.phase != INACTIVE), None)

@@ -10,7 +10,7 @@ import os
 
 from shared.clients import known
 from shared.mode.lineage import identities_above
-from shared.resources import DATABASE, PLANNER_FOLDER
+from shared.resources import DATABASE, PLANNER_FOLDER, sessions_path
 from state.quick_json import read_json
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from state.database import Planning, Run
 
 
+# What a session file holds; of these only the last two may be null.
+_FIELDS = ("agent", "database", "repository", "session", "state_dir", "run_id")
 _CLIENT = "client "  # begins the name of a client that is known by its process
 
 
@@ -27,9 +29,10 @@ class Session:
     """One session file, read-only: an agent that plans, and the database that holds its stage.
 
     `session` is the client's session that it is for: the agent itself, or one that has joined it.
+    `damage` says why nothing but that is known of it, "" where all is.
     """
 
-    __slots__ = ("agent", "database", "path", "repository", "run_id", "session", "state_dir")
+    __slots__ = (*_FIELDS, "damage", "path")
     agent: str
     session: str
     database: str
@@ -37,12 +40,13 @@ class Session:
     state_dir: str | None
     run_id: str | None
     path: str
+    damage: str
 
-    def __init__(self, path: str, values: dict[str, object]) -> None:
+    def __init__(self, path: str, values: dict[str, object], damage: str = "") -> None:
         self.path = path
-        for name in self.__slots__:
-            if name != "path":
-                setattr(self, name, values[name])
+        self.damage = damage
+        for name in _FIELDS:
+            setattr(self, name, values[name])
 
     def touch(self) -> None:
         """Record that this session's agent calls a tool now."""
@@ -51,10 +55,7 @@ class Session:
 
 def folder() -> str:
     """Return the path of the folder that holds all session files."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):  # the XDG rule: a relative one is as if unset
-        state = os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(state, "planner", "sessions")
+    return sessions_path()
 
 
 def path_of(agent: str) -> str:
@@ -117,7 +118,11 @@ def remove(agent: str) -> bool:
 
     Hooks leave the agent alone from then on.
     """
-    return all([_remove(path_of(agent)), *(_remove(s.path) for s in _joined(agent))])
+    own = path_of(agent)
+    paths = (
+        [own] if os.path.lexists(own) else [s.path for s in all_sessions() if s.session == agent]
+    )
+    return all([*map(_remove, paths), *(_remove(one.path) for one in _joined(agent))])
 
 
 def join(session: str, agent: str) -> bool:
@@ -143,13 +148,13 @@ def join_client(agent: str) -> None:
 
 def is_published(agent: str) -> bool:
     """Return whether the agent's session file exists, so that hooks can find the agent."""
-    return os.path.isfile(path_of(agent))
+    return os.path.lexists(path_of(agent))
 
 
 def last_call(agent: str) -> float:
     """Return when the agent last called a tool, in seconds since the epoch; 0 if not known."""
     try:
-        return os.stat(path_of(agent)).st_mtime
+        return os.stat(path_of(agent), follow_symlinks=False).st_mtime
     except OSError:
         return 0
 
@@ -178,25 +183,29 @@ def find(session_id: str, cwd: str) -> Session | None:
 
     Whether its database still knows it is for `memory.py` to say.
     """
-    found = of_agent(session_id) if session_id else None
-    names = [] if found else _names()
-    found = found or _of_client(names)
-    around = os.path.realpath(cwd) if names else os.sep
-    while found is None and names:
-        found = of_agent(around) if os.path.basename(path_of(around)) in names else None
-        if around == os.path.dirname(around):
+    found = _placed(session_id) if session_id else None
+    names = _names() if found is None else ()
+    strays = _strays() if names else {}
+    for name in _meant(session_id, cwd) if names else ():
+        path = path_of(name)
+        found = _placed(name) if os.path.basename(path) in names else strays.get(path)
+        if found is not None:
             break
-        around = os.path.dirname(around)
     return found
 
 
-def _of_client(names: Collection[str]) -> Session | None:
-    """Return the session that a client above this hook has joined by its process."""
-    for identity in identities_above(os.getpid()) if names else ():
-        name = _CLIENT + identity
-        if os.path.basename(path_of(name)) in names:
-            return of_agent(name)
-    return None
+def _meant(session_id: str, cwd: str) -> Iterable[str]:
+    """Yield the names that a client's session may have, those before that are surer."""
+    if session_id:
+        yield session_id
+    for identity in identities_above(os.getpid()):
+        yield _CLIENT + identity
+    around = os.path.realpath(cwd)
+    while True:
+        yield around
+        if around == os.path.dirname(around):
+            return
+        around = os.path.dirname(around)
 
 
 def is_anyone_there() -> bool:
@@ -207,23 +216,38 @@ def is_anyone_there() -> bool:
 def of_agent(agent: str) -> Session | None:
     """Return the session file of the agent, or of the session that has joined one, of this name.
 
-    Of a damaged file only the name is known, so its database is one that cannot be there.
+    Of a damaged file, or one that names another session, only its own name is known.
     """
+    return _placed(agent) or _strays().get(path_of(agent))
+
+
+def _placed(agent: str) -> Session | None:
+    """Return the session of the file that an agent's session has by its name, None without one."""
     path = path_of(agent)
     found = _load(path)
-    if found is None and os.path.lexists(path):
-        repository = agent if os.path.isabs(agent) else repository_root(os.getcwd())
-        values: dict[str, object] = {
-            "agent": agent, "session": agent, "database": os.path.join(path, DATABASE),
-            "repository": repository, "state_dir": None, "run_id": None,
-        }  # fmt: skip
-        return Session(path, values)
-    return found if found is not None and found.session == agent else None
+    if found is not None and found.session == agent:
+        return found
+    if found is None and not os.path.lexists(path):
+        return None
+    values: dict[str, object] = {
+        "agent": agent, "session": agent, "database": os.path.join(path, DATABASE),
+        "repository": agent if os.path.isabs(agent) else repository_root(os.getcwd()),
+        "state_dir": None, "run_id": None,
+    }  # fmt: skip
+    text = f"its file {path} "
+    return Session(path, values, text + ("names another session" if found else "is damaged"))
+
+
+def _strays() -> dict[str, Session]:
+    """Return the sessions whose files have others' names, by the path that each would have."""
+    found = {path_of(one.session): one for one in all_sessions()}
+    return {path: one for path, one in found.items() if path != one.path}
 
 
 def _joined(agent: str) -> list[Session]:
     """Return the session files of the sessions that have joined an agent."""
-    return [found for found in all_sessions() if found.agent == agent != found.session]
+    found = [one for one in all_sessions() if one.agent == agent != one.session]
+    return [one for one in found if one.path == path_of(one.session)]
 
 
 def sha256(data: bytes) -> str:
@@ -257,9 +281,11 @@ def _load(path: str) -> Session | None:
     if values is None:
         return None
     values.setdefault("session", values.get("agent"))  # not in a file of an earlier release
-    if set(values) != set(Session.__slots__) - {"path"}:
+    if set(values) != set(_FIELDS):
         return None
-    return Session(path, values)
+    texts = [values[name] for name in _FIELDS[:4]] + [v for v in values.values() if v is not None]
+    sound = all(isinstance(one, str) and "\0" not in one for one in texts)
+    return Session(path, values) if sound else None
 
 
 def _read(path: str) -> dict[str, object] | None:
@@ -297,6 +323,6 @@ def _remove(path: str) -> bool:
 
 def _touch(path: str) -> None:
     try:
-        os.utime(path)
+        os.utime(path, follow_symlinks=False)
     except OSError:
         return

@@ -14,6 +14,7 @@ from shared.place.homes import Homes, emptied
 from shared.place.leads import names
 from shared.place.unseen import shown_by_user
 from shared.place.values import Place
+from state.files import real_path
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ def planning_place(folder: str, repository: str, state_dir: str | None = None) -
     if not lies_in(place.folder, emptied(place.repository, place.home)):
         place.shown += (place.folder,)
     if state_dir is not None:
-        state_dir = os.path.realpath(state_dir)
+        state_dir = real_path(state_dir)
         worktrees = resources.worktrees(state_dir)
         kept = (resources.answer_path(state_dir, "").rstrip(os.sep), *worktrees)
         # What leads elsewhere would let writing there last.
-        place.kept = tuple(path for path in kept if os.path.realpath(path) == path)
+        place.kept = tuple(path for path in kept if real_path(path) == path)
         place.protected += (state_dir, *(os.path.join(tree, ".git") for tree in worktrees))
     return place
 
@@ -69,7 +70,7 @@ def capture_place(
     `repository` is the user's, "" if the worktree lies in it; writing lasts below `kept`.
     """
     place = _place(worktree, repository or sessions.repository_root(worktree), given)
-    place.kept = tuple(dict.fromkeys(map(os.path.realpath, kept)))
+    place.kept = tuple(dict.fromkeys(map(real_path, kept)))
     return place
 
 
@@ -88,7 +89,7 @@ def verifying_place(
 
 
 def _place(folder: str, repository: str, given: Mapping[str, str]) -> Place:
-    place = Place(os.path.realpath(folder), repository, environment(given))
+    place = Place(real_path(folder), repository, environment(given))
     git = [os.path.join(place.repository, ".git"), *git_folders(place.repository)]
     place.protected = (os.path.join(place.repository, resources.PLANNER_FOLDER),)
     place.shown = (resources.ROOT, *(path for one in git for path in borrowed(one)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -46,6 +47,23 @@ def test_what_is_not_json_is_a_value_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "a").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError):  # noqa: PT011 – of json, or of ours
         read_json(str(tmp_path / "a"))
+
+
+@pytest.mark.parametrize("kind", ["link", "endless", "fifo", "folder", "huge"])
+def test_what_may_never_end_is_not_read(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "a"
+    if kind == "fifo":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "huge":
+        file.write_text("1")
+        os.truncate(file, 1 << 40)
+    else:
+        (tmp_path / "b").write_text("1")
+        file.symlink_to("/dev/zero" if kind == "endless" else "b")
+    with pytest.raises((OSError, ValueError)):
+        read_json(str(file))
 
 
 def test_reading_imports_no_regular_expressions(tmp_path: Path) -> None:

@@ -77,8 +77,60 @@ def _session_file_damaged(root: Path) -> None:
     Path(sessions.path_of(SESSION)).write_bytes(b"\0" * 200)
 
 
-LOSSES = [_gone, _folder_gone, _empty, _damaged, _of_others, _without_row, _repository_gone,
-          _session_file_damaged]  # fmt: skip
+def _session_file_endless(root: Path) -> None:
+    del root
+    path = Path(sessions.path_of(SESSION))
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def _session_file_waits(root: Path) -> None:
+    del root
+    os.unlink(sessions.path_of(SESSION))
+    os.mkfifo(sessions.path_of(SESSION))
+
+
+def _session_file_of_another(root: Path) -> None:
+    del root
+    path = Path(sessions.path_of(SESSION))
+    path.write_text(path.read_text().replace(SESSION, "another"))
+
+
+def _leads_nowhere(root: Path) -> None:
+    _gone(root)
+    (root / ".planner" / "planner.db").symlink_to("none")
+
+
+def _leads_elsewhere(root: Path) -> None:
+    moved = (root / ".planner" / "planner.db").rename(root.with_name("planner.db"))
+    (root / ".planner" / "planner.db").symlink_to(moved)
+
+
+def _folder_leads_elsewhere(root: Path) -> None:
+    moved = (root / ".planner").rename(root.with_name("elsewhere-planner"))
+    (root / ".planner").symlink_to(moved)
+
+
+def _folder_beside(root: Path) -> None:
+    (root / ".planner" / "planner.db-wal").mkdir()
+
+
+def _sql(root: Path, line: str) -> None:
+    connection = sqlite3.connect(root / ".planner" / "planner.db")
+    connection.execute(line)
+    connection.commit()
+    connection.close()
+
+
+def _newer(root: Path) -> None:
+    _sql(root, "PRAGMA user_version=9999")
+
+
+LOSSES = [
+    _gone, _folder_gone, _empty, _damaged, _of_others, _without_row, _repository_gone,
+    _session_file_damaged, _session_file_endless, _session_file_waits, _session_file_of_another,
+    _leads_nowhere, _leads_elsewhere, _folder_leads_elsewhere, _folder_beside, _newer,
+]  # fmt: skip
 
 
 def ending(client: Client) -> list[str]:
@@ -97,7 +149,8 @@ def test_what_forgets_a_session_ends_no_guarding_and_a_person_can_from_any_folde
     for _ in range(4):  # what is denied is denied each time
         assert client.denial("Bash", command="touch src/a.py")
         assert client.denial("mcp__files__write", path="src/a.py")
-    assert client.asks("Read", file_path="src/a.py") == {}
+    for reads in (("Read", "file_path"), ("LS", "path"), ("Grep", "path")):
+        assert "deny" not in str(client.asks(reads[0], **{reads[1]: "src"}))
     words = ending(client)
     assert words == ["cancel", "--agent", SESSION]
     for other in (client, Client(repo.path, "session-2"), Client("/", "session-3", "vibe")):
@@ -248,6 +301,50 @@ def test_a_session_file_of_an_earlier_release_is_read() -> None:
     found = sessions.find(SESSION, "/")
     assert found is not None
     assert Memory(found).gone == ""
+
+
+def test_a_session_whose_file_was_renamed_stays_held_and_ends_as_ever(repo: Repository) -> None:
+    path = Path(sessions.path_of(SESSION))
+    moved = path.rename(path.with_name("0123456789abcdef"))
+    client = Client(repo.path)
+    assert "Planning mode (gathering)" in client.denial("Write", file_path="src/a.py", content="")
+    assert Client(repo.path, "session-2").asks("Write", file_path="src/a.py", content="") == {}
+    assert call(repo.path, "cancel", "--agent", SESSION).code == 0
+    assert not moved.exists()
+    assert client.asks("Write", file_path="src/a.py", content="") == {}
+
+
+def test_a_file_that_names_another_session_is_not_ended_with_that(
+    repo: Repository, make_repo: Repositories
+) -> None:
+    other = make_repo("other", files=FILES)
+    assert call(other.path, "mode", "enter", "--agent", "another").code == 0
+    shutil.copy(sessions.path_of("another"), sessions.path_of(SESSION))
+    assert call(other.path, "cancel", "--agent", "another").code == 0
+    assert Client(other.path, "another").asks("Write", file_path="a", content="") == {}
+    assert ending(Client(repo.path)) == ["cancel", "--agent", SESSION]
+
+
+def test_a_session_file_with_values_of_other_kinds_concerns_that_session_alone(
+    repo: Repository,
+) -> None:
+    values = json.loads(Path(sessions.path_of(SESSION)).read_text())
+    for name in ("agent", "session", "database", "repository", "state_dir", "run_id"):
+        Path(sessions.path_of(SESSION)).write_text(json.dumps({**values, name: 5}))
+        assert ending(Client(repo.path)) == ["cancel", "--agent", SESSION]
+        assert Client(repo.path, "session-2").asks("Write", file_path="a", content="") == {}
+
+
+@pytest.mark.parametrize("table", ["audit", "runs"])
+def test_what_else_is_missing_in_the_database_can_be_ended_too(
+    repo: Repository, table: str
+) -> None:
+    _sql(repo.path, f"DROP TABLE {table}")
+    client = Client(repo.path)
+    assert client.asks("Read", file_path="src/a.py") == {}
+    assert client.denial("Write", file_path="src/a.py", content="")
+    assert call(repo.path, "cancel", "--agent", SESSION).code == 0
+    assert client.asks("Write", file_path="src/a.py", content="") == {}
 
 
 def test_a_person_named_nobody_cancels_no_other_plan(repo: Repository) -> None:

@@ -53,6 +53,28 @@ def test_while_nobody_plans_it_starts_no_program_and_says_nothing(
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.requirement("PP-9", "PP-10")
+@pytest.mark.parametrize("home", [None, "", "relative", "relative:/home"])
+@pytest.mark.parametrize("state", [None, "", "relative", "relative:/state"])
+def test_without_an_absolute_home_the_program_is_asked_who_plans(
+    home: str | None, state: str | None
+) -> None:
+    given = {"HOME": home, "XDG_STATE_HOME": state}
+    environment = {name: value for name, value in given.items() if value is not None}
+    done = run_guard("PreToolUse", {}, **environment, PLANNER_PYTHON="/bin/false", PATH="/bin")
+    assert (done.returncode, "could not be started" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("kind", ["missing", "/dev/null"])
+def test_a_session_file_that_is_a_link_is_one(tmp_path: Path, kind: str) -> None:
+    sessions = tmp_path / "planner" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "0123456789abcdef").symlink_to(kind)
+    environment = {"XDG_STATE_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    done = run_guard("PreToolUse", {}, **environment, PLANNER_PYTHON="/bin/false")
+    assert done.returncode == 2
+
+
 @pytest.mark.requirement("PM-4", "PM-5")
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false"])

@@ -162,3 +162,34 @@ def test_a_command_of_ours_is_given_no_secret_to_read(name: str, root: Path) -> 
     assert client.asks("Bash", command=f"{launcher()} context set --file context.json") == {}
     added = f"{launcher()} plan add milestone --name Keys --file .env"
     assert client.asks("Bash", command=added) == {}
+
+
+@pytest.mark.requirement("PP-2")
+@pytest.mark.parametrize("field", ["absolute_path", "target", "paths", "more"])
+def test_a_path_in_a_field_that_the_guard_does_not_know_is_judged(root: Path, field: str) -> None:
+    client = Client(root, host="gemini")
+
+    def denies(tool: str, path: Path, **more: str) -> bool:
+        held = {"paths": [str(path)], "more": {"files": [{"path": str(path)}]}}.get(
+            field, str(path)
+        )
+        given = {field: held, **more}
+        answer = client.sends("BeforeTool", tool_name=tool, tool_input=given)
+        return answer.get("decision") == "deny"
+
+    for name in SECRETS:
+        assert denies("read_file", root / name)
+    assert not denies("read_file", root / "a.txt")
+    if field not in ("absolute_path", "paths"):
+        return
+    assert denies("read_file", root / ".env", file_path="a.txt")
+    for tool in ("list_directory", "grep_search"):
+        assert denies(tool, root.parent / ".ssh", dir_path=str(root))
+        assert denies(tool, root.parent / ".ssh")
+
+
+@pytest.mark.requirement("PP-2")
+def test_a_reading_tool_without_any_path_is_denied(root: Path) -> None:
+    for given in ({}, {"file_path": ""}, {"file_path": None, "limit": 5}):
+        assert "file_path" in Client(root).denial("Read", **given)
+    assert Client(root).asks("LS") == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 
 from shared.mode import limits, sessions, transitions
 from shared.mode.memory import Memory
+from shared.resources import user_config_path
 from state.database import Database
 from state.errors import Refused
 from tests.state.plans import refusal
@@ -213,6 +215,31 @@ def test_the_folder_follows_xdg_and_a_relative_setting_counts_as_none(
         assert sessions.folder() == f"{tmp_path}/.local/state/planner/sessions"
     monkeypatch.setenv("XDG_STATE_HOME", "/elsewhere")
     assert sessions.folder() == "/elsewhere/planner/sessions"
+
+
+@pytest.mark.parametrize("home", [None, "", "relative"])
+def test_without_an_absolute_home_the_folder_lies_in_that_of_the_account(
+    monkeypatch: pytest.MonkeyPatch, home: str | None
+) -> None:
+    account = pwd.getpwuid(os.getuid()).pw_dir
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.delenv("HOME")
+    if home is not None:
+        monkeypatch.setenv("HOME", home)
+    assert sessions.folder() == f"{account}/.local/state/planner/sessions"
+    assert user_config_path() == f"{account}/.config/planner/config.toml"
+
+    def unknown(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert sessions.folder() == "/.local/state/planner/sessions"
+
+
+def test_the_users_settings_are_read_in_no_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    assert os.path.isabs(user_config_path())
 
 
 def test_the_file_holds_what_hooks_are_promised(tmp_path: Path) -> None:
