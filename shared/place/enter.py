@@ -63,10 +63,8 @@ def run(
     if not first:
         from shared.place.inside import separate
 
-        os.close(ready[0])
-        os.close(mapped[1])
-        os.close(ended[0])
-        os.close(alive[1])
+        for descriptor in (ready[0], mapped[1], ended[0], alive[1]):
+            os.close(descriptor)
         separate(place, argv, relay.writers, (ready[1], mapped[0], ended[1], alive[0]))
     for descriptor in (ready[1], mapped[0], ended[1], alive[0], *set(relay.writers)):
         os.close(descriptor)
