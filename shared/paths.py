@@ -62,6 +62,30 @@ def folded(name: str) -> str:
     return normalize("NFC", normalize("NFD", seen).casefold())
 
 
+def real_path(path: str) -> str:
+    """Return a path without links; Refused where a link on it is swapped meanwhile.
+
+    Python finds a link, and raises where it is something else by the time that it is read.
+    """
+    try:
+        return os.path.realpath(path)
+    except OSError as error:
+        text = f"this was something else a moment before ({error.strerror})"
+        allowed = "end what changes it, then run the same command again"
+        raise Refused("refused", path, text, allowed) from None
+
+
+def followed(path: str) -> str:
+    """Return a path with its links followed; as it is where one may not be read or is swapped.
+
+    Such a link lies in `/proc`, where it leads into another process.
+    """
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return os.path.abspath(path)
+
+
 def lies_in(path: str, folders: Iterable[str]) -> bool:
     """Return whether an absolute path is one of the folders or lies in one."""
     for folder in folders:

@@ -123,19 +123,6 @@ def refuse_linked_database(path: str) -> None:
     refuse_links([os.path.dirname(path), *(path + tail for tail in SQLITE_TAILS)])
 
 
-def real_path(path: str) -> str:
-    """Return a path without links; Refused where a link on it is swapped meanwhile.
-
-    Python finds a link, and raises where it is something else by the time that it is read.
-    """
-    try:
-        return os.path.realpath(path)
-    except OSError as error:
-        text = f"this was something else a moment before ({error.strerror})"
-        allowed = "end what changes it, then run the same command again"
-        raise Refused("refused", path, text, allowed) from None
-
-
 def sweep(folder: str) -> None:
     """Remove temporary files that killed processes left in a folder; the caller holds the lock."""
     for name in os.listdir(folder or "."):

@@ -30,7 +30,7 @@ ROOMS = {
     "shared": ("state",),
     "shared/clients": (),
     "shared/git": (
-        "shared/clients/known", "state/beneath", "state/errors", "state/files", "state/removal",
+        "shared/clients/known", "shared/paths", "state/beneath", "state/errors", "state/files", "state/removal",
         "state/working_files",
     ),
     "shared/guard": (

@@ -46,7 +46,7 @@ def test_every_id_of_each_family_is_listed() -> None:
         "PM": 15,
         "PC": 16,
         "VR": 5,
-        "PP": 9,
+        "PP": 10,
         "CM": 3,
         "RL": 13,
         "ST": 11,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.clients import known
 from shared.git.known import Known
 from shared.git.limited import run_for
+from shared.paths import real_path
 from state.errors import Refused
-from state.files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,8 +13,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from shared.paths import real_path
 from state.errors import Refused
-from state.files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

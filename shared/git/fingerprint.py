@@ -23,8 +23,9 @@ from shared.git.own_files import own_files
 from shared.git.repository import PLANNER, find_repository
 from shared.git.scratch import scratch, sweep
 from shared.git.stage import Scan, covered, scan, stage_names
+from shared.paths import real_path
 from state.errors import Refused
-from state.files import real_path, write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -9,8 +9,9 @@ import os
 import shlex
 
 from shared.git.scratch import scratch, sweep
+from shared.paths import real_path
 from state.errors import Refused
-from state.files import real_path, write_atomic
+from state.files import write_atomic
 
 # More than any path: a hook may have put a file of any size there.
 _LONGEST = 1 << 16

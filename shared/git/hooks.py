@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.command import SINGLE_CALL, user_environment
 from shared.git.files import refusing, write_new
 from shared.git.git_file import common_dir
-from state.files import real_path
+from shared.paths import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

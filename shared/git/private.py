@@ -17,8 +17,9 @@ from shared.git.kept import KEPT_FILES
 from shared.git.repository import PLANNER, Repository, check_path, private_at
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import scan, stage_names
+from shared.paths import real_path
 from state.errors import Problem, Refused
-from state.files import real_path, write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

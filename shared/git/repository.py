@@ -14,8 +14,9 @@ from shared.git.identity import check_identities
 from shared.git.kept import KEPT_FILES, is_kept
 from shared.git.known import Known, mark_of
 from shared.git.programs import harmless
+from shared.paths import real_path
 from state.errors import Problem, Refused
-from state.files import real_path, write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

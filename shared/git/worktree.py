@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.files import refusing, remove_behind, remove_tree
 from shared.git.git_file import read_git_file, repair_git_file
+from shared.paths import real_path
 from state.errors import Refused
-from state.files import real_path, write_atomic
+from state.files import write_atomic
 from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:

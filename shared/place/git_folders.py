@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from shared.paths import followed
+
 _LONGEST = 1 << 16
 _TREES = 50
 
@@ -13,7 +15,7 @@ def git_folder(repository: str) -> str:
     named = _first_line(os.path.join(repository, ".git"))
     if not named.startswith("gitdir: "):
         return os.path.join(repository, ".git")
-    return os.path.realpath(os.path.join(repository, named.removeprefix("gitdir: ")))
+    return followed(os.path.join(repository, named.removeprefix("gitdir: ")))
 
 
 def git_folders(repository: str) -> list[str]:
@@ -24,7 +26,7 @@ def git_folders(repository: str) -> list[str]:
     if not os.path.isfile(os.path.join(own, "HEAD")):
         return []
     shared = _first_line(os.path.join(own, "commondir"))
-    common = os.path.realpath(os.path.join(own, shared)) if shared else own
+    common = followed(os.path.join(own, shared)) if shared else own
     # The worktree's own folder usually lies inside the common one.
     return [common] if own.startswith(f"{common}/") else sorted({own, common})
 
@@ -45,7 +47,7 @@ def borrowed(git_folder: str) -> list[str]:
     objects = os.path.join(git_folder, "objects")
     lines = _text(os.path.join(objects, "info", "alternates")).splitlines()
     named = (os.path.join(objects, line) for line in lines if line and not line.startswith("#"))
-    return list(filter(os.path.isdir, map(os.path.realpath, named)))
+    return list(filter(os.path.isdir, map(followed, named)))
 
 
 def _first_line(path: str) -> str:

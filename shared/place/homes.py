@@ -11,7 +11,7 @@ import os
 import sys
 
 from shared import known_secrets, secret_walk
-from shared.paths import lies_in
+from shared.paths import followed, lies_in
 from shared.place import leads
 from shared.place import tool_folders as listed
 from shared.place.cache import recall, remember
@@ -122,12 +122,12 @@ class Homes:
         """Return a path with its links followed; those that lie in a home are kept."""
         top = next((top for top in self.emptied if lies_in(path, (top,))), "")
         if not top or self.shows(path):
-            return os.path.realpath(path)
+            return followed(path)
         at, left = top, path[len(top) + 1 :].split("/")
         while left and left[0]:
             at = os.path.join(at, left.pop(0))
             if os.path.islink(at):
-                real = os.path.realpath(at)
+                real = followed(at)
                 if real == at:  # it leads to itself
                     return at
                 self.links[at] = real
@@ -193,7 +193,7 @@ class Homes:
     def _linked(self) -> Iterator[str]:
         """Yield links of programs and toolchains that lead elsewhere in a home."""
         folders = [*self._path(), *(os.path.join(self._home, name) for name in listed.OF_LINKS)]
-        for folder in dict.fromkeys(map(os.path.realpath, folders)):
+        for folder in dict.fromkeys(map(followed, folders)):
             try:
                 with os.scandir(folder) as entries:
                     links = [entry.path for entry in entries if entry.is_symlink()]
@@ -204,7 +204,7 @@ class Homes:
     def _keep_link_to_project(self) -> None:
         """Keep the links by which the user has entered the project."""
         entered = self._given.get("PWD", "")
-        if os.path.isabs(entered) and lies_in(os.path.realpath(entered), (self._project,)):
+        if os.path.isabs(entered) and lies_in(followed(entered), (self._project,)):
             self._real(entered)
 
     def _noted_by_python(self) -> Iterator[str]:
@@ -214,7 +214,7 @@ class Homes:
         prefixes += (path for folder in listed.PYTHONS for path in self._each_in(folder))
         environments = (path for folder in listed.ENVIRONMENTS for path in self._each_in(folder))
         prefixes += (path for path in environments if os.path.basename(path).startswith(name))
-        for prefix in dict.fromkeys(map(os.path.realpath, filter(None, prefixes))):
+        for prefix in dict.fromkeys(map(followed, filter(None, prefixes))):
             yield from leads.site_packages(prefix)
 
     def _each_in(self, folder: str) -> Iterator[str]:
@@ -279,7 +279,7 @@ def emptied(project: str, home: str) -> tuple[str, ...]:
     drives = (name for name in leads.names(listed.WINDOWS) if len(name) == 1)
     windows = (os.path.join(listed.WINDOWS, drive, "Users") for drive in drives)
     all_tops = (home, *listed.TOPS, *known_secrets.ROOTS, *windows)
-    tops = dict.fromkeys(map(os.path.realpath, all_tops))
+    tops = dict.fromkeys(map(followed, all_tops))
     return tuple(
         top for top in tops if top != "/" and os.path.isdir(top) and not lies_in(top, (project,))
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from shared.paths import lies_in
+from shared.paths import followed, lies_in
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def installation(folder: str) -> str:
 def _named_in(path: str) -> list[str]:
     """Return the paths that a link or a text file names."""
     if os.path.islink(path):
-        return [target(path), os.path.realpath(path)]
+        return [target(path), followed(path)]
     import re  # not at the top: mostly no file has changed
 
     try:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import stat
 
+from shared.paths import followed
+
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from shared.place.values import Place
@@ -90,8 +92,8 @@ def folders_of(path: str) -> list[str]:
 
 def _places(name: str) -> list[str]:
     """Return where a path is found once its folders, then the path itself, are followed."""
-    folder = os.path.realpath(os.path.dirname(name))
-    return [os.path.join(folder, os.path.basename(name)), os.path.realpath(name)]
+    folder = followed(os.path.dirname(name))
+    return [os.path.join(folder, os.path.basename(name)), followed(name)]
 
 
 def _above(path: str) -> list[str]:

@@ -7,14 +7,13 @@ import os
 from shared import resources
 from shared.known_secrets import is_secret_variable
 from shared.mode import sessions
-from shared.paths import lies_in
+from shared.paths import lies_in, real_path
 from shared.place import secrets
 from shared.place.git_folders import borrowed, git_folders, working_trees
 from shared.place.homes import Homes, emptied
 from shared.place.leads import names
 from shared.place.unseen import shown_by_user
 from shared.place.values import Place
-from state.files import real_path
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import os
 import time
 
 from shared import known_secrets, secret_walk
+from shared.paths import followed
 from shared.place import leads
 from shared.place.cache import recall, remember
 from shared.place.git_folders import git_folder
@@ -35,7 +36,7 @@ _NAMING = ("excludesfile", "attributesfile", "hookspath", "template", "templated
 
 def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
     """Return the existing secret paths of this user and of the system."""
-    home = os.path.realpath(environment.get("HOME", "/"))
+    home = followed(environment.get("HOME", "/"))
     named = known_secrets.secrets_of_user({**environment, "HOME": home})
     return [*named, *filter(os.path.lexists, known_secrets.SYSTEM)]
 
@@ -88,7 +89,7 @@ def settings_of_user(environment: Mapping[str, str]) -> list[str]:
 
 def without_credentials(settings: Settings) -> dict[str, bytes]:
     """Return by real path what to show instead of git settings that hold credentials."""
-    return {os.path.realpath(p): text for p, (text, changed, _) in settings.items() if changed}
+    return {followed(p): text for p, (text, changed, _) in settings.items() if changed}
 
 
 def settings_below(folders: Iterable[str]) -> list[str]:
@@ -140,7 +141,7 @@ def _named_in(text: str, path: str, home: str) -> tuple[list[str], list[str]]:
         if equals and ((included and name == "path") or name in _NAMING):
             named = value.strip().strip('"')
             named = f"{home}{named[1:]}" if named.startswith("~/") else named
-            absolute = os.path.join(os.path.dirname(os.path.realpath(path)), named)
+            absolute = os.path.join(os.path.dirname(followed(path)), named)
             found[name != "path"].append(os.path.normpath(absolute))
     return found
 

@@ -10,7 +10,7 @@ import os
 
 from shared import bounded_toml, resources
 from shared.known_secrets import is_secret_name
-from shared.paths import lies_in
+from shared.paths import followed, lies_in
 from shared.place.leads import whole
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -44,7 +44,7 @@ def shown_by_user(home: str) -> list[str]:
     if not all(map(os.path.isabs, named)):
         text = "is not a list of absolute paths, or of paths in the home folder"
         raise Refused("invalid", f"{path} [place].show", text, _FORM)
-    if any(lies_in(home, (os.path.realpath(one),)) for one in named):
+    if any(lies_in(home, (followed(one),)) for one in named):
         text = "names the whole home, so that what lies there would be hidden by its name alone"
         raise Refused("invalid", f"{path} [place].show", text, _FORM)
     return named
@@ -75,7 +75,7 @@ def _unseen(place: Place, texts: Iterable[str]) -> list[str]:
         path = os.path.normpath(os.path.join(place.folder, plain))
         if os.path.lexists(path):
             # A link of the project may lead there.
-            there = (path, os.path.realpath(path))
+            there = (path, followed(path))
             found.update(dict.fromkeys(one for one in there if _is_unseen(place, one)))
     return list(found)
 

@@ -81,8 +81,11 @@ def test_a_whole_tree_is_given_to_the_worktree_or_nothing_is_written(
             with contextlib.suppress(Refused):
                 reset(git, trees[number % 2])
                 restore(git)
-            with contextlib.suppress(FileNotFoundError):
-                seen.add(os.read(os.open(NAMES[0], os.O_RDONLY, dir_fd=real), 9))
+            with (
+                contextlib.suppress(FileNotFoundError),
+                open(os.open(NAMES[0], os.O_RDONLY, dir_fd=real), "rb") as file,
+            ):
+                seen.add(file.read())
             assert look(outside) == before
     os.close(real)
     assert seen == {b"one", b"two"}

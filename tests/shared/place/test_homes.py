@@ -13,8 +13,9 @@ import pytest
 
 from shared.known_secrets import SecretPlaces
 from shared.place.level import level
+from shared.place.planning import planning_place
 from shared.place.tool_folders import SHOWN
-from shared.place.unseen import shown_by_user
+from shared.place.unseen import note, shown_by_user
 from shared.resources import ROOT
 from state.errors import Refused
 from tests.place import need_place
@@ -306,6 +307,24 @@ def test_a_failure_offers_no_setting_for_a_secret(home: Path, seen: Callable[[st
     write(home, {".ssh/id_rsa": "x\n"})
     said = seen("cat ~/.ssh/id_rsa").splitlines()[-1]
     assert said == "planner: not shown: ~/.ssh/id_rsa, which may hold a secret"
+
+
+def test_a_failure_that_names_a_link_which_nobody_may_read_is_told_as_it_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In /proc lie links into other processes: following one is refused."""
+    (home / "odd").symlink_to("elsewhere")
+    real = os.readlink
+
+    def readlink(path: str) -> str:
+        if str(path).endswith("odd"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "readlink", readlink)
+    place = planning_place(str(home / "projects/app"), str(home / "projects/app"), None)
+    place.look_around()
+    assert note(place, ["cat ~/odd"]).startswith("not shown: ~/odd, since of a home")
 
 
 def test_where_the_project_is_the_home_its_secrets_are_hidden_by_name() -> None:
