@@ -30,8 +30,8 @@ ROOMS = {
     "shared": ("state",),
     "shared/clients": (),
     "shared/git": (
-        "shared/clients/known", "shared/paths", "state/beneath", "state/errors", "state/files", "state/removal",
-        "state/working_files",
+        "shared/clients/known", "shared/paths", "state/beneath", "state/errors", "state/files",
+        "state/removal", "state/working_files",
     ),
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
