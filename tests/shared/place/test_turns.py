@@ -201,7 +201,7 @@ def test_a_file_tool_can_end_while_something_works_in_the_worktree(journey: Jour
     assert client.asks("Write", **edit(journey)) == {}
     with undisturbed(journey.state_dir):
         assert client.sends("PostToolUse", tool_name="Write", tool_input=edit(journey)) == {}
-    with Turn(journey.state_dir, "true", 0.1) as turn:
+    with Turn(journey.state_dir, "true", 5) as turn:
         assert turn.number == 1
 
 
@@ -215,7 +215,7 @@ def test_a_tool_that_never_ran_is_in_nobodys_way(journey: Journey, tool: str) ->
     with pytest.raises(Refused, match="file tool"), Turn(journey.state_dir, "true", 0.1):
         pass
     client.asks(tool, command="ls")
-    with Turn(journey.state_dir, "true", 0.1) as turn:
+    with Turn(journey.state_dir, "true", 5) as turn:
         assert turn.number == 1
 
 
