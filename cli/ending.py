@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
-from signal import SIGKILL, SIGTERM, pidfd_send_signal
 from typing import TYPE_CHECKING
 
-from shared.guard.calls import home_of
 from shared.guard.runner import check_needed
 from shared.mode import sessions
 from shared.mode.sessions import agent_name
@@ -31,7 +30,7 @@ def end_near(folder: str, number: int) -> str:
     check_needed(session)
     root = sessions.repository_root(folder)
     near = [session] if session else [s for s in sessions.all_sessions() if s.repository == root]
-    return end({home_of(one) for one in near}, number)
+    return end({one.home for one in near}, number)
 
 
 def end(state_dirs: Iterable[str], number: int) -> str:
@@ -52,12 +51,12 @@ def end(state_dirs: Iterable[str], number: int) -> str:
     except ProcessLookupError:
         return command.text
     # It holds the number still, so the process is this one and not a later one with its id.
-    for signal in (SIGTERM, SIGKILL):
+    for kind in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + _PATIENCE_S
         while _goes_on(home, command.number, command.pid) or command.is_ending:
             if time.monotonic() >= deadline:
                 break
-            _send(process, signal)
+            _send(process, kind)
             time.sleep(_PAUSE_S)
         else:
             break
@@ -69,6 +68,6 @@ def _goes_on(home: str, number: int, pid: int) -> bool:
     return any(one.number == number and one.pid == pid for one in running(home))
 
 
-def _send(process: int, signal: int) -> None:
+def _send(process: int, kind: int) -> None:
     with contextlib.suppress(ProcessLookupError):
-        pidfd_send_signal(process, signal)
+        signal.pidfd_send_signal(process, kind)

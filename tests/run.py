@@ -60,7 +60,9 @@ def main(arguments: list[str]) -> int:
     # mypy would take our own folder on this path for someone else's packages.
     outside = environment | {"PYTHONPATH": os.pathsep.join(packages)}
     if rest:
-        return report(failed_checks(packages[1], outside))
+        with checking(packages[1], outside) as failed:
+            pass
+        return report(failed)
     if form == QUICK and not os.path.exists(DURATIONS):
         sys.stderr.write(f"bin/test: {DURATIONS} is missing: bin/test --long writes it\n")
         return 2
@@ -118,12 +120,6 @@ def fetch_programs() -> None:
         ensure("ci", BESIDE)
     except Refused as refusal:
         sys.stderr.write(f"bin/test: requirements/ci.lock: {problem_text(refusal.problems[0])}\n")
-
-
-def failed_checks(dev: str, environment: dict[str, str]) -> list[str]:
-    """Run the static checks and return the names of those that failed."""
-    found = [name for name, command in ruff_checks(dev) if run(command, environment, ROOT)]
-    return found + [MYPY] * bool(run(mypy(), environment, ROOT))
 
 
 @contextlib.contextmanager

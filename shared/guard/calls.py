@@ -86,7 +86,7 @@ class Call:
         lasts_s = turns.TOLD_S if tells_the_end(self.host) else turns.UNTOLD_S
         try:
             turns.lend(
-                home_of(self.session), self.owner, ", ".join(paths), lasts_s,
+                self.session.home, self.owner, ", ".join(paths), lasts_s,
                 # Again: a command may have run at the first look.
                 lambda: self._check_places(paths),
             )  # fmt: skip
@@ -163,7 +163,7 @@ class Call:
 
         check_given(words, self.cwd)
         folder = os.path.dirname(self.session.database)
-        return refusal_while_planning(words, self.cwd, home_of(self.session), folder)
+        return refusal_while_planning(words, self.cwd, self.session.home, folder)
 
     def _check_executing(self) -> None:
         """During a plan's execution, deny writes to planner files, and person-only commands."""
@@ -171,11 +171,6 @@ class Call:
             places.check_ours(path, self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
             check_person_only(str(self.input[self.tool.field]), self.cwd)
-
-
-def home_of(session: Session) -> str:
-    """Return the state directory in which a session plans."""
-    return os.path.realpath(session.state_dir or os.path.dirname(session.database))
 
 
 def owner_of(payload: Mapping[str, Any]) -> str:
@@ -194,7 +189,7 @@ def give_back(session: Session, owner: str) -> None:
     # Not at the top: what reads needs no turn.
     from shared.place import turns
 
-    turns.give_back(home_of(session), owner)
+    turns.give_back(session.home, owner)
 
 
 def check_outside(host: str, payload: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
 
 def _check_reading(real: str, path: str, session: Session, run: Run | None) -> None:
     """Raise Denied if the file `real`, to which `path` may lead, must not be written."""
-    home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
+    home = session.home
     answers, worktrees = resources.answer_path(home, ""), resources.worktrees(home)
     if _inside(real, answers):
         return
@@ -74,7 +74,7 @@ def check_ours(path: str, cwd: str, session: Session) -> None:
 
 
 def _check_not_ours(real: str, session: Session) -> None:
-    home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
+    home = session.home
     mine = (resources.answer_path(home, ""), *resources.worktrees(home))
     user = os.path.dirname(os.path.realpath(sessions.folder()))
     state = (os.path.dirname(os.path.realpath(session.database)), home, user)

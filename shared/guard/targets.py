@@ -84,7 +84,7 @@ def view_of(
     cwd: str, session: Session, settings: Settings, run: Run | None, milestone: str = ""
 ) -> View:
     """Return the View of a session's shell; the agent that writes `milestone` has its worktree."""
-    home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
+    home = session.home
     own = milestone_worktree_path(home, milestone) if milestone else ""
     ours = (answer_path(home, ""), *([own] if own else worktrees(home)))
     view = View(cwd, session.repository, ours, settings)

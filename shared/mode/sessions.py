@@ -48,6 +48,11 @@ class Session:
         for name in _FIELDS:
             setattr(self, name, values[name])
 
+    @property
+    def home(self) -> str:
+        """The real path of the state directory in which it plans."""
+        return os.path.realpath(self.state_dir or os.path.dirname(self.database))
+
     def touch(self) -> None:
         """Record that this session's agent calls a tool now."""
         touch(self.agent)

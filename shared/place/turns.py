@@ -305,8 +305,8 @@ def _leases(lock: int) -> list[tuple[float, str, str]]:
         found = [(float(until), owner, path) for until, owner, path in fields]
     except ValueError:
         found = [(now + 1, "", "a file")]
-    # One that lasts longer than any is of before the machine was started anew.
-    return [one for one in found if 0 < one[0] - now <= TOLD_S]
+    # One that lasts longer than any, by more than rounding, is of before the machine was started.
+    return [one for one in found if 0 < one[0] - now < TOLD_S + 1]
 
 
 def _write_leases(lock: int, leases: list[tuple[float, str, str]]) -> None:

@@ -230,6 +230,18 @@ def test_a_lease_of_a_client_that_says_nothing_is_over_by_itself(tmp_path: Path)
 
 
 @pytest.mark.requirement("PP-10")
+def test_a_lease_counts_from_the_moment_in_which_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is written with two digits after the point, and so may seem to last a little too long."""
+    monkeypatch.setattr(time, "monotonic", lambda: 100.006)
+    lend(str(tmp_path), "a", "src/a.py", turns.TOLD_S, bool)
+    lock = os.open(resources.turns_path(str(tmp_path)), os.O_RDONLY)
+    assert [owner for _, owner, _ in turns._leases(lock)] == ["a"]
+    os.close(lock)
+
+
+@pytest.mark.requirement("PP-10")
 def test_a_command_whose_runner_is_killed_counts_until_all_of_it_has_ended(tmp_path: Path) -> None:
     """The kernel ends it a moment after the lock is free."""
     with subprocess.Popen(["sleep", "60"]) as first:
