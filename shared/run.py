@@ -35,6 +35,7 @@ class State:
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
         self.worktree = resources.worktree_path(state_dir)
+        self._plan_path = resources.plan_path(state_dir)
         self.database = database
         self.opened_at = time.time()
         # The rows of those who plan it.
@@ -62,7 +63,7 @@ class State:
             text = "the run has no plan yet: its strategy is not chosen"
             here = self.command("step", STRATEGY)
             raise Refused("conflict", self.state_dir, text, "do the step that is due", here)
-        path = resources.plan_path(self.state_dir)
+        path = self._plan_path
         planned = self.run.status in ("ACTIVE", "PAUSED") and self.run.workflow != REQUIREMENTS
         if planned and not os.path.lexists(path):
             text = "the plan of this run is gone"

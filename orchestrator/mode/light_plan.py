@@ -27,6 +27,7 @@ from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, check_only_here
 from shared.mode.where import database_path
 from shared.named_files import read_answer
+from shared.resources import sessions_path
 from shared.user_config import limited, load_user_config
 from state import light
 from state.actors import HOST, UNPROVEN
@@ -237,7 +238,7 @@ def resume(found: Mode, agent: str | None, *, take_over: bool = False) -> None:
     # A person in a terminal has no session that could be kept read-only.
     is_session = name != repository or bool(assistant_variable())
     if is_session and name != found.agent and not sessions.join(name, found.agent):
-        text = f"{sessions.folder()} cannot be written, so hooks would not keep this session"
+        text = f"{sessions_path()} cannot be written, so hooks would not keep this session"
         raise Refused("refused", "resume", f"{text} read-only", "let it be written")
 
 

@@ -12,6 +12,7 @@ from orchestrator.mode import light_plan
 from orchestrator.mode.lookup import Mode, own_mode
 from shared.mode import sessions
 from shared.mode.where import Target
+from shared.resources import sessions_path
 from state.errors import Refused
 from state.light import DONE, STARTED
 from tests.journey import call
@@ -149,7 +150,7 @@ def test_a_session_that_hooks_could_not_find_does_not_join_a_plan(
         answer = call(repository.path, "resume")
         ((kind, text),) = answer.problems
         assert (answer.code, kind) == (1, "refused")
-        assert sessions.folder() in text
+        assert sessions_path() in text
         assert "would not keep this session read-only" in text
     assert call(repository.path, "resume").code == 0
 
