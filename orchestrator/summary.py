@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.reviewed import beyond_limit, passed_with, reviewers_of
 from shared.archive import paths as archived
+from shared.contents import DOCUMENTS, INTENTS, PERSON, lines_for
 from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
@@ -79,6 +80,14 @@ def _files_of(milestone: Milestone, run: Run) -> list[str]:
     return [f"{c.old_file} → {c.file}" if c.old_file else c.file for c in changes]
 
 
+def _intended(plan: Plan, run: Run) -> list[str]:
+    """Return what is to be done in each file where that is approved and no code is written yet."""
+    if run.depth != "intent":
+        return []
+    contents = (INTENTS, DOCUMENTS)
+    return [line for m in plan.milestones for line in lines_for(PERSON, contents, m)]
+
+
 def _apart(plan: Plan) -> list[str]:
     """Return which files a plan has beside it, since they are too large; nothing without any."""
     changes = [change for m in plan.milestones for change in changes_of(m)]
@@ -116,6 +125,7 @@ def summary(state: State) -> str:
         *(task.text for task in plan.task_spec if task.out_of_scope),
         *(f"assumed at the start: {text}" for text in plan.context.assumptions),
         *(f"risk: {r.risk}" for r in plan.planning_context.known_risks),
+        *_intended(plan, run),
         "; ".join(filter(None, [f"files: {', '.join(files)}", _committed(state)])),
         f"verify: {_verified(plan.verify)}"
         if run.depth == "full"
