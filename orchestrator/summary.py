@@ -57,8 +57,9 @@ def _revised(state: State, plan: Plan) -> list[str]:
 
 
 def _reviewed(plan: Plan) -> str:
-    rounds = max([outcome.iteration for outcome in plan.reviews], default=1)
-    gates = f"; a gate took {rounds} rounds" if rounds > 1 else ""
+    rounds = [one.iteration for one in plan.reviews if one.iteration > 1]
+    which = "a gate" if len(rounds) == 1 else f"{len(rounds)} gates"
+    gates = f"; {which} took {' and '.join(map(str, rounds))} rounds" if rounds else ""
     beyond = beyond_limit(plan.reviews)
     return f"reviewed by {reviewers_of(plan.reviews)}{gates}{beyond and '; '}{beyond}"
 
