@@ -18,7 +18,13 @@ from orchestrator.folders import (
     only_here,
     taken_back_if_refused,
 )
-from orchestrator.run.ask_first import ask_for_base, ask_for_goal
+from orchestrator.run.ask_first import (
+    Meanwhile,
+    ask_beside,
+    ask_for_base,
+    ask_for_goal,
+    planned_by_session,
+)
 from orchestrator.run.choices import (
     LEFT_OPEN,
     Choices,
@@ -72,6 +78,8 @@ class Started(NamedTuple):
     state: State | None
     # Paths that leave the base open.
     uncommitted: tuple[str, ...] = ()
+    # What the session plans already, and the commands between which the user chooses.
+    meanwhile: Meanwhile | None = None
 
 
 def start_run(
@@ -112,6 +120,8 @@ def _start_run(
         run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
         home = os.path.realpath(state_dir or _default_home(repository, run_id))
         check_own(home)
+        if chosen.beside and (other := planned_by_session(home, repository.root, agent)):
+            return Started(None, meanwhile=other._replace(beside=chosen.beside))
         _check_before(repository, home, chosen, agent)
         before = look(home)
         state = _create(repository, (request or "").strip(), run_id, state_dir, chosen)
@@ -160,6 +170,8 @@ def _check_startable(folder: str, request: str | None, state_dir: str | None) ->
 
 def render_start(started: Started) -> str:
     """Return the prompt of the run's current step, or the question that the user has to answer."""
+    if started.meanwhile is not None:
+        return ask_beside(started.meanwhile)
     if started.state is None:
         return ask_for_goal()
     if started.uncommitted:

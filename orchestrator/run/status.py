@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.queue import waiting
 from orchestrator.run import panel
 from orchestrator.run.ask_first import with_bases
+from orchestrator.run.every_run import lines_of, rows_of
 from orchestrator.run.outcome import outcome_of
 from shared import resources
 from shared.builders import Block, visible_line
@@ -76,6 +77,7 @@ def status_of(state: State) -> dict[str, Any]:
         **(_milestones(view) if view else {"milestones": []}),
         "waits_for_person": panel.waits_for_person(state, view),
         "queue": waiting.waiting(state.database),
+        "others": rows_of(state.database, state.state_dir),
         "state_dir": state.state_dir,
         "next": None if run.status in ENDED else state.command("step", run.workflow),
     }
@@ -121,6 +123,7 @@ def render_status(state: State, said: str = "") -> str:
     if said:
         block.task(said)
     block.data("request", status["request"])
+    block.data("also under way", lines_of(status["others"]))
     if status["status"] in ENDED:
         ended = outcome_of(state, view)
         milestones = panel.panel(view) if view and ended.is_there else ()
