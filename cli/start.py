@@ -65,7 +65,7 @@ def start_command(
         values += [f"--codepath={os.getcwd()}", *([f"--agent={agent}"] if agent else [])]
         again = ("start", "--beside", *(name for name in flags if flags[name]), *values)
         choices = choices._replace(beside=(*again, "--", request))
-    choices = choices._replace(alone=alone)
+    choices = choices._replace(alone=alone, chat=chat)
     started = start_run(os.getcwd(), request, state_dir, choices, agent)
     state = started.state
     if state is not None and state.run.workflow == WORKFLOW:
