@@ -102,9 +102,26 @@ class Mode:
             return self.state.halted
         if self.overdue:
             return self.overdue
-        rows = self.database.audit_rows(None)
-        own = [r for r in rows if r["agent"] == self.agent and r["run_id"] is None]
+        own = self._own_rows()
         return next((r["detail"] for r in reversed(own) if r["action"] == "pause"), "")
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what the user has said of the light plan, in order; none for a run."""
+        if self.state is not None:
+            return []
+        said: list[str] = []
+        for one in self._own_rows():
+            if one["action"] == "enter":
+                said = []
+            elif one["action"] == "revise":
+                said.append(one["detail"])
+        return said
+
+    def _own_rows(self) -> list[dict[str, Any]]:
+        """Return the audit of what this agent has planned without a run."""
+        rows = self.database.audit_rows(None)
+        return [r for r in rows if r["agent"] == self.agent and r["run_id"] is None]
 
     def change(self, action: str, who: str, detail: str = "", **values: object) -> None:
         """Carry out an action such as pause or submit for an agent that plans without a run."""
