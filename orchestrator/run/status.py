@@ -16,6 +16,7 @@ from shared.execution.costs import costs_of
 from shared.execution.holder import described, is_alive, is_mine
 from shared.execution.progress import View
 from shared.git.journal import journal_state
+from shared.git.kept import is_kept
 from shared.place.level import level
 from shared.place.turns import running
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
@@ -170,10 +171,11 @@ def _where(status: dict[str, Any]) -> list[str]:
 def _meanwhile(status: dict[str, Any], view: View | None) -> list[str]:
     """Return what counts until the run has ended: base, the user's files, limits, the shell."""
     auto, base = status["auto"], view.plan.base if view else None
+    in_git = view is not None and not is_kept(view.state.run.repository)
     branch = f" on {base.branch}" if base and base.branch else ""
     work = ", with the uncommitted work of then" if base and base.snapshot else ""
     named = {
-        "made against": f"{base.commit[:12]}{branch}{work}" if base else "",
+        "made against": f"{base.commit[:12]}{branch}{work}" if base and in_git else "",
         "your files": _APPLIED.get(status["apply"] or "", ""),
         "approved in advance": f"{auto['files']} files, risk {auto['risk']}" if auto else "",
         "commands of the assistant": status["shell"],
