@@ -160,8 +160,7 @@ def remark(found: Mode, text: str) -> None:
     if not text.strip():
         raise Refused("invalid", "TEXT", "the remarks are empty", "say in TEXT what to change")
     check_tree(found)
-    said = [found.row.reason if found.row else None, f"remarks: {text.strip()}"]
-    found.change("revise", HOST, text, reason="\n".join(filter(None, said)))
+    found.change("revise", HOST, text.strip())
 
 
 def reject(found: Mode, digest: str | None, reason: str) -> None:

@@ -227,9 +227,14 @@ def check_repository(repo: Repository) -> list[Problem]:
     if repo.is_private:
         return check_path(repo.root)
     return [
-        *check_path(repo.root), *_check_head(repo), *_check_own_folder(repo),
-        *check_underway(repo), *check_identities(repo.git),
+        *check_readable(repo), *_check_head(repo), *check_underway(repo),
+        *check_identities(repo.git),
     ]  # fmt: skip
+
+
+def check_readable(repo: Repository) -> list[Problem]:
+    """Return a problem for each reason why not even a question is answered in a repository."""
+    return [*check_path(repo.root), *_check_own_folder(repo)]
 
 
 def check_path(folder: str) -> list[Problem]:
