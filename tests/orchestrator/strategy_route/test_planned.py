@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.run.status import watch
 from tests.journey import FILES, Journey
 from tests.strategies import GATHERED, Choice, goal, plan
 
@@ -135,3 +136,43 @@ def test_a_run_that_leaves_its_strategy_by_a_persons_word_keeps_the_answer_alone
     assert last.data("settled").startswith("gathered, shown by")
     assert ANSWER in last.data("answers")
     assert "And which g?" not in last.text
+
+
+@pytest.mark.requirement("PC-16")
+def test_a_waiting_question_of_the_strategy_is_shown_wherever_one_looks(
+    make_repo: Repositories,
+) -> None:
+    choice = Choice(make_repo(files=FILES))
+    choice.start()
+    assert "decision" not in choice.planner("status", "--line").text
+    choice.choose(plan("clarify", clarification_question=QUESTION) | {"goals": []})
+    shown = choice.planner("status")
+    assert shown.data("status") == "Asking what is meant – waits for you"
+    assert shown.data("open questions") == f"clarify {QUESTION} – in words"
+    assert "strategy context --answer" in shown.next("clarify")
+    assert choice.planner("status", "--line").text.endswith(" · 1 decision\n")
+    told = json.loads(choice.planner("status", "--json").text)
+    assert told["waits_for_person"]
+    assert told["checkpoints"] == [
+        {"id": "clarify", "question": QUESTION, "options": [], "multi": False}
+    ]
+    watched = next(watch(choice.state_dir, lambda: None))
+    assert watched[1]
+    assert QUESTION in watched[0]
+    choice.write_answer("clarified.md", ANSWER)
+    choice.follow("done")
+    assert choice.planner("status").data("open questions") == ""
+
+
+@pytest.mark.requirement("PC-16")
+def test_a_question_of_planning_counts_in_the_line_also_while_the_run_is_paused(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+    journey.write_answer("questions.json", journey.answers["questions.json"])
+    words = ("--file", "answers/questions.json", "--role", "architect")
+    journey.planner("context", "ask", *words)
+    assert "1 decision" in journey.planner("status", "--line").text
+    journey.planner("pause")
+    assert "CP-001 Keep the old name?" in journey.planner("status").data("open questions")
+    assert "1 decision" in journey.planner("status", "--line").text
