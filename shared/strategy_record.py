@@ -23,6 +23,8 @@ DEPTHS = (NONE, INTENT, FULL)
 PENDING, IN_PROGRESS, DONE, FAILED = "pending", "in_progress", "done", "failed"
 GOAL_STATUSES = (PENDING, IN_PROGRESS, DONE, FAILED)
 SELF_EXTEND = "self_extend"
+# Of a block of §2: what the user has answered, and the source that names the question.
+USER_ANSWER, ASKED = "user_answer", "asked: "
 
 # What the assistant writes for our commands, among its answers.
 PLAN_FILE, CONTEXT_FILE, PROGRESS_FILE = "strategy.json", "gathered.json", "progress.json"

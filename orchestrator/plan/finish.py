@@ -144,7 +144,7 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
         if phase == "plan-design":
             context = _context_of(state, edits)
         if context is not None:
-            plan = with_context(plan, context)
+            plan = with_context(state, plan, context)
         plan, _ = after_edits(plan, edits, role, operation)
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan), context=context)

@@ -6,7 +6,7 @@ import os
 import secrets
 import time
 import uuid
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from developer.candidates.detect import detect
 from orchestrator.folders import (
@@ -35,6 +35,7 @@ from orchestrator.run.choices import (
 from orchestrator.run.limits import settle
 from orchestrator.run.settings import write_settings
 from orchestrator.run.startable import check_before, open_startable
+from orchestrator.strategy_result import clarified, strategy_of
 from shared import drift, resources
 from shared.config import load_config
 from shared.drift import tree_of
@@ -64,8 +65,13 @@ from state.clock import now
 from state.database import Database, Run
 from state.errors import Refused
 from state.files import Lock, write_json
-from state.models import Base, Plan
+from state.models import Base, Checkpoint, Plan
 from state.shape import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.strategy_result import Clarified
 
 
 class Started(NamedTuple):
@@ -250,8 +256,10 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
     """Choose the base commit, make the scratch worktree, start planning; repeated, complete it."""
     with state.lock("start"):
         path = state.plan_path
+        facts = strategy_of(state.state_dir)
+        asked = clarified(facts) if facts else []
         if not os.path.exists(path):
-            store.save_plan(path, _empty_plan(repository, base, state.run.depth))
+            store.save_plan(path, _first_plan(repository, base, state.run.depth, asked))
         plan = store.load_plan(path)
         if plan.base is None:
             raise Refused("invalid", path, "the plan has no base commit", "start a new run")
@@ -266,12 +274,19 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         drift.take(tree_of(state))
         with state.database as database:
             database.add_steps(state.run, "planner", [(1, "plan-init")], "script")
+            for number, one in enumerate(asked, 1):
+                database.answer(state.run, _checkpoint_id(number), [one.answer])
             name = agent_name(agent, state.run.repository)
             state.move("enter", "host", workflow="planner", step=2)
             transitions.bind(database, state.run, name, limits.columns(config.to_json()))
 
 
-def _empty_plan(repository: Repository, base: str, depth: str) -> Plan:
+def _checkpoint_id(number: int) -> str:
+    return f"CP-{number:03d}"
+
+
+def _first_plan(repository: Repository, base: str, depth: str, asked: Sequence[Clarified]) -> Plan:
+    """Return a plan that holds nothing but its base, and the questions of the strategy."""
     at = head(repository)
     saved = snapshot(repository) if base == "snapshot" else None
     tree = repository.git.text("rev-parse", f"{saved}^{{tree}}").strip() if saved else at.tree
@@ -281,4 +296,9 @@ def _empty_plan(repository: Repository, base: str, depth: str) -> Plan:
         created_at=now(),
         depth="intent" if depth == "intent" else "full",
         base=Base(commit=at.commit, branch=at.branch or "", tree=tree, snapshot=saved),
+        checkpoints=tuple(
+            Checkpoint(id=_checkpoint_id(n), question=one.question, origin=STRATEGY, options=())
+            for n, one in enumerate(asked, 1)
+        ),
+        counters={"CP": len(asked)} if asked else {},
     )

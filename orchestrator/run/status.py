@@ -76,6 +76,10 @@ def status_of(state: State) -> dict[str, Any]:
         "shell": level(run.repository).sentence() if stage in READ_ONLY else None,
         "auto": {"files": auto.most_files, "risk": auto.risk} if auto else None,
         **(_milestones(view) if view else {"milestones": []}),
+        "checkpoints": [
+            {"id": c.id, "question": c.question, "options": c.options, "multi": c.multi}
+            for c in panel.open_questions(state, view)
+        ],
         "waits_for_person": panel.waits_for_person(state, view),
         "queue": waiting.waiting(state.database),
         "others": rows_of(state.database, state.state_dir),
@@ -110,10 +114,6 @@ def _milestones(view: View) -> dict[str, Any]:
         "progress": view.summary().to_json(),
         "runnable": view.runnable(),
         "most": view.most,
-        "checkpoints": [
-            {"id": c.id, "question": c.question, "options": c.options, "multi": c.multi}
-            for c in view.open_checkpoints()
-        ],
     }  # fmt: skip
 
 
@@ -134,7 +134,8 @@ def render_status(state: State, said: str = "") -> str:
     begun = view if status["apply"] != "undone" else None
     rows = [*_where(status), *_meanwhile(status, view), *(panel.panel(begun) if begun else ())]
     block.data("status", "\n".join(rows))
-    if status["status"] == "IDLE" and status["waits_for_person"]:
+    block.data("open questions", "\n".join(panel.questions(state, view)))
+    if status["status"] == "IDLE" and status["workflow"] == "planner":
         return with_bases(block, state.state_dir).render()
     if status["status"] == "PAUSED":
         return block.next("resume", state.command("resume")).render()
@@ -143,8 +144,9 @@ def render_status(state: State, said: str = "") -> str:
 
 def _what_next(block: Block, state: State, view: View | None, status: dict[str, Any]) -> Block:
     if view is None:
+        for outcome, command in panel.to_type(state, view):
+            block.next(outcome, command)
         return block.next("done", status["next"])
-    block.data("open questions", "\n".join(panel.questions(view)))
     block.data("queue", "\n".join(status["queue"]))
     if (holder := state.database.holder(state.run)) is not None and not is_mine(state, holder):
         block.data("executed by", described(holder))
@@ -205,11 +207,11 @@ def screen(state: State) -> str:
     lines = [panel.ticker(state, view)]
     if view is not None:
         lines += ["", *panel.panel(view)]
-        lines += ["", *asked] if (asked := panel.questions(view)) else []
+    lines += ["", *asked] if (asked := panel.questions(state, view)) else []
     queued = waiting.waiting(state.database)
     lines += ["", "Queue:", *(f"  {line}" for line in queued)] if queued else []
     if state.run.status not in ENDED:
-        typed = [command for _, command in panel.to_type(state, view)] if view else []
+        typed = [command for _, command in panel.to_type(state, view)]
         if state.run.stage == "submitted":
             typed.insert(0, state.approving)
         lines += ["", "To type:", *(f"  {command}" for command in typed)] if typed else []
