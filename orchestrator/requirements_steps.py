@@ -213,8 +213,8 @@ def _ready(ctx: Context, facts: Lane) -> Block:
     block = ctx.block()
     task = _prompt("ready", message=answer_path(ctx.state.state_dir, COMMIT_MESSAGE))
     if facts.others or facts.wanted:
-        words = ctx.state.command("requirements", "complete")
-        task += "\n\n" + _prompt("ready-others", command=words)
+        again = ctx.state.command("requirements", "complete")
+        task += "\n\n" + _prompt("ready-others", command=again)
     block.task(task)
     _show_commit(block, facts)
     ways: list[tuple[str, str, tuple[str, ...]]] = [
