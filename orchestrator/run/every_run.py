@@ -41,9 +41,9 @@ def rows_around(folder: str) -> Rows:
 
 def lines_of(rows: Iterable[dict[str, str]]) -> str:
     """Return a line for each run: its request, its step, who goes on, how to name it."""
+    named = ((row, resources.quote(row["state_dir"])) for row in rows)
     return "\n".join(
-        f"{quoted(row['request'])}: {row['words']} (--state-dir {resources.quote(row['state_dir'])})"
-        for row in rows
+        f"{quoted(row['request'])}: {row['words']} (--state-dir {name})" for row, name in named
     )
 
 
