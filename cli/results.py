@@ -85,6 +85,9 @@ def render_finished(state: State, finished: Finished) -> str:
     if not finished.handed_in:
         return print_current(state)
     text = "Handed in. An agent ends here, in one sentence; the host goes on."
+    if finished.asked:
+        asked = ", ".join(finished.asked)
+        text = f"Stored, and {asked} wait for the user: end here and say so. You are started again."
     here = state.command("step", state.run.workflow)
     block = Block("result").task(text).data("found, for the review", "\n".join(finished.found))
     return block.next("host", here).render()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.open_questions import asks_first
 from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
@@ -38,7 +39,6 @@ from shared.steps.brief import (
 from shared.steps.work import work_task
 from shared.steps.workflow import Context, Step
 from state.actors import HOST, WRITER
-from state.milestones import unanswered
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from shared.builders import Block
     from shared.qr.types import Item
     from state.phases import Phase
-    from state.plan_table import Checkpoint
 
 
 def init(ctx: Context, prompt: str) -> Block:
@@ -95,14 +94,8 @@ def context(ctx: Context, prompt: str) -> Block:
 
 
 def work(ctx: Context, script: str) -> Block:
-    """Return the prompt of a work step: for an agent in a full review, else for the assistant.
-
-    Questions that the user has not answered are asked first.
-    """
+    """Return the prompt of a work step: for an agent in a full review, else for the assistant."""
     state, phase = ctx.state, ctx.phase
-    waiting = unanswered(ctx.plan, state.database.answers(state.run), state.run.depth)
-    if waiting:
-        return _questions(ctx, waiting)
     if does_all_work(ctx):
         return work_task(ctx, script, agent=False)
     agents = script.partition(".")[2].replace("_", "-")
@@ -134,25 +127,6 @@ def _say_why(block: Block, ctx: Context) -> None:
     """Add to the prompt of the first review round how much review the plan gets and why."""
     if ctx.iteration == 1:
         block.data("review", ": ".join(review_of(ctx.state, ctx.plan)))
-
-
-def _questions(ctx: Context, waiting: list[Checkpoint]) -> Block:
-    """Return the prompt that shows the user the questions that an agent has asked."""
-    state = ctx.state
-    folder = answer_path(state.state_dir, "")
-    text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
-    block = ctx.block().task(text)
-    for asked in waiting:
-        options = [(o.key, o.label) for o in asked.options]
-        block.ask(asked.id, asked.question, options, multi=asked.multi)
-    for asked in waiting:
-        name = asked.id
-        for option in asked.options:
-            key = option.key
-            block.next(f"{name} {key}", state.command("decide", name, key))
-        words = ("decide", name, "--file", answer_word(f"{name}.md"))
-        block.next(f"{name} other", state.command(*words))
-    return block
 
 
 def review(ctx: Context) -> Block:
@@ -277,22 +251,23 @@ def init_step(name: str, prompt: str) -> Step:
 
 def verify_step(name: str, prompt: str) -> Step:
     """Make the step in which the main assistant writes down how it understands the task."""
-    return Step(name, "verify", lambda ctx: context(ctx, prompt))
+    return Step(name, "verify", asks_first(lambda ctx: context(ctx, prompt)))
 
 
 def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
     """Make a step that an agent works on; `script` (`folder.module`) names its prompt module."""
-    return Step(name, "execute", lambda ctx: work(ctx, script), phase=phase, agent=agent)
+    handler = asks_first(lambda ctx: work(ctx, script))
+    return Step(name, "execute", handler, phase=phase, agent=agent)
 
 
 def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
     """Make the workflow step that starts the reviewers of a phase."""
-    return Step(name, "qr", review, phase=phase)
+    return Step(name, "qr", asks_first(review), phase=phase)
 
 
 def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
     """Make the step that decides a phase: a pass goes on, a fail goes back to step `on_fail`."""
-    return Step(name, "gate", gate, phase=phase, on_fail=on_fail)
+    return Step(name, "gate", asks_first(gate), phase=phase, on_fail=on_fail)
 
 
 def person_step(name: str, prompt: str) -> Step:

@@ -207,6 +207,8 @@ class Checkpoint(Model):
     question: str
     options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=4)]
     multi: StrictBool = False
+    # As of a remark, of an answer that came after its phase had ended.
+    outcome: str = ""
 
 
 class TaskItem(Model):

@@ -306,6 +306,7 @@ class Checkpoint(Part):
     question: str
     options: tuple[Option, ...]
     multi: bool = False
+    outcome: str = ""
 
 
 class VerifyResult(Part):

@@ -6,10 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
+from orchestrator.open_questions import open_questions, refuse_while_asked
 from orchestrator.plan.check import code_subject, design_subject
 from orchestrator.plan.finish import pass_documents, unasked_questions
 from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
 from quality_reviewer.checks.registry import CHECKS
+from quality_reviewer.items import for_user
 from shared import resources
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
@@ -37,6 +39,7 @@ def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
         plan = open_plan(state)
         state.reload()
         check_run(state)
+        refuse_while_asked(state, plan)
         if verdict == "fail" and reason.strip():
             plan = _reopened(state, phase, plan)
         path = resources.review_path(state.state_dir, phase)
@@ -60,7 +63,8 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
     """Decide a review phase as its reviewers did, once the last of them has answered (FC-1).
 
     The phase passes where all say pass and fails where one says fail. The gate stays open for the
-    host where one said nothing, or contradicts the figures without a reason.
+    host where one said nothing, or contradicts the figures without a reason, and where the user
+    has to be asked: a question is open, or an answer blocks for the third round (PL-25).
     """
     with state.lock(f"qr set --phase {phase}"):
         state.reload()
@@ -73,6 +77,9 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
         review = read_review(path)
         verdict = _reviewers_verdict(review)
         if verdict is None or (verdict == "pass" and unasked_questions(state, phase, plan)):
+            return
+        stuck = verdict == "fail" and for_user(review.items, review.iteration)
+        if stuck or open_questions(state, plan):
             return
         reason = " ".join(s.reason for s in review.verdicts.values() if s.verdict == verdict)
         by = HOST if who == HOST else "reviewer"
