@@ -138,7 +138,8 @@ def review(ctx: Context) -> Block:
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
     again = ctx.iteration > 1
     if state.run.alone or (again and answered_alone(items_of(ctx))):
-        return questions(Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST}))
+        own = Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST})
+        return _with_found(questions(own), ctx)
     alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
     name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
@@ -146,7 +147,20 @@ def review(ctx: Context) -> Block:
     model = state.model("quality-reviewer")
     block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1, model=model)
     block.next("done", state.command("step", ctx.workflow.name))
+    _with_found(block, ctx)
     return block if again else block.next("alone", alone)
+
+
+def _with_found(block: Block, ctx: Context) -> Block:
+    """Add what the program has found and what blocks whatever reviewers answer (SD-6, PL-24)."""
+    found = [i for i in blocking(items_of(ctx), ctx.iteration) if i.by == SCRIPT]
+    if found:
+        lines = "\n".join(item_line(i._asdict()) for i in found)
+        block.data("blocks already: fix it now, then `fixed`, or in a round of its own", lines)
+        step = ctx.workflow.steps[ctx.workflow.number(ctx.phase, "execute")]
+        agent = step.agent if does_all_work(ctx) else None
+        block.next("fixed", ctx.state.command("plan", "done", "--phase", ctx.phase, role=agent))
+    return block
 
 
 def gate(ctx: Context) -> Block:

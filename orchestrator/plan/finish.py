@@ -32,7 +32,8 @@ from shared.execution.progress import View
 from shared.named_files import read_answer
 from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import TODO, LoopState, Said, computed_verdict
+from shared.qr.types import SCRIPT, TODO, LoopState, Said, blocking, computed_verdict
+from shared.steps.brief import item_line
 from shared.steps.entry_points import workflow_of
 from shared.tree_runs import mark_captured
 from state import store
@@ -66,6 +67,8 @@ class Finished(NamedTuple):
     handed_in: bool = False
     # Lines of what the checks found and did not refuse.
     found: Sequence[str] = ()
+    # Lines of what blocks the review that follows, whatever its reviewers answer.
+    blocks: Sequence[str] = ()
     # The ids of questions that the edits ask; the work step then goes on with their answers.
     asked: Sequence[str] = ()
 
@@ -121,7 +124,15 @@ def finish_phase(
             plan = _pass_or_gate(state, phase, work)
         pass_documents(state, phase, work._replace(plan=plan))
     told = [f"verify: {line}" for line in work.verified.unable] if work.verified else []
-    return Finished(again, handed_in=by_agent, found=told)
+    return Finished(again, handed_in=by_agent, found=told, blocks=_blocking(state, phase))
+
+
+def _blocking(state: State, phase: Phase) -> list[str]:
+    """Return what the program has found and what blocks the open review of a phase (SD-6)."""
+    path = resources.review_path(state.state_dir, phase)
+    review = read_review(path) if os.path.exists(path) else Review(phase)
+    items = blocking(review.items, review.iteration)
+    return [item_line(i._asdict()) for i in items if i.by == SCRIPT]
 
 
 def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> bool:

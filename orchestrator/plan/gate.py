@@ -16,7 +16,16 @@ from shared import resources
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import REVIEWER, TODO, Item, LoopState, blocking, computed_verdict
+from shared.qr.types import (
+    COULD,
+    FAIL,
+    REVIEWER,
+    TODO,
+    Item,
+    LoopState,
+    blocking,
+    computed_verdict,
+)
 from shared.steps.entry_points import workflow_of
 from state import store
 from state.actors import HOST, UNPROVEN
@@ -194,6 +203,34 @@ def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str)
         why = f"blocking: {', '.join(blocked_by)}" if blocked_by else "nothing blocks"
         text = f"the computed verdict is {computed} ({why}); give a reason to {verdict} anyway"
         raise Refused("refused", "--verdict", text, f"{computed}, or a reason in {file}", again)
+
+
+def decline_finding(state: State, phase: Phase, name: str, reason: str) -> None:
+    """Record why the author of a phase leaves a COULD as it is, so that it no longer blocks.
+
+    Only while the phase is fixed. The reason is read by reviewers and by who approves.
+    """
+    with state.lock(f"qr decline --phase {phase}"):
+        open_plan(state)
+        state.reload()
+        path, workflow = resources.review_path(state.state_dir, phase), workflow_of(phase)
+        back = workflow.steps[_gate_of(phase)].on_fail
+        if (state.run.workflow, state.run.step) != (workflow.name, back):
+            text = f"{phase} is not being fixed: the run is at step {state.run.step}"
+            here = state.command("step", state.run.workflow)
+            raise Refused("conflict", "--phase", text, "do the step that is due", here)
+        review = read_review(path) if os.path.exists(path) else Review(phase)
+        failing = [i for i in review.items if i.status == FAIL]
+        could = [i.id for i in failing if i.severity == COULD]
+        if name not in could:
+            other = next((i.severity for i in failing if i.id == name), None)
+            text = f"a {other} is fixed, not declined" if other else "this is no failing item"
+            known = ", ".join(could) or "no COULD fails"
+            raise Refused("refused" if other else "not_found", name, text, known)
+        review.items = [i._replace(declined=reason) if i.id == name else i for i in review.items]
+        write_review(path, review)
+        with state.database as database:
+            database.audit(state.run, HOST, "qr decline", detail=f"{phase} {name}: {reason}")
 
 
 def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> None:

@@ -107,8 +107,8 @@ def _store(
 
 def _with_outcome(state: State, phase: Phase, work: Work, decision: Decision) -> Plan:
     left = tuple(
-        OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "",
-                 accepted=i.accepted or "")
+        OpenItem(id=i.id, check=i.check, severity=i.severity, accepted=i.accepted or "",
+                 finding=f"{i.finding or ''}{f' – declined: {i.declined}' if i.declined else ''}")
         for i in decision.items
         if i.status == "FAIL"
     )  # fmt: skip

@@ -115,4 +115,5 @@ def with_commands(ctx: Context, text: str, *, asks: bool, first: bool = False) -
 def item_line(item: dict[str, Any]) -> str:
     """Return a review item as one line: its id, severity, status, scope and finding."""
     finding = item["finding"] or item["check"]
-    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"
+    declined = f" – declined: {item['declined']}" if item.get("declined") else ""
+    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}{declined}"

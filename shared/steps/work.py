@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 _KNOWLEDGE = ("architect", "plan_design", "plan-design-execute-knowledge")
 # The edits of the plan that a phase's work ends with.
+DECLINED = "declined.md"  # why a COULD stays as it is
 _BATCHES = {"plan-design": "design", "plan-docs": "docs", "impl-docs": "docs"}
 
 
@@ -184,6 +185,16 @@ def _last_words(work: Work) -> list[str]:
     return [*words, "--batch", answer_word(_batch_file(ctx))] if has_batch else words
 
 
+def _could(work: Work) -> list[str]:
+    """Return the ids of failed items that the author may leave as they are, with a reason."""
+    return [i["id"] for i in work.failed["items"] if i["severity"] == "COULD"]
+
+
+def _declining(work: Work) -> str:
+    text = read_prompt("orchestrator", "planner", "decline")
+    return fill(text, {"file": answer_path(work.ctx.state.state_dir, DECLINED)})
+
+
 def _late(work: Work) -> str:
     ctx = work.ctx
     text = read_prompt("orchestrator", "planner", "late")
@@ -255,6 +266,7 @@ TASK = (
         lambda work: work.is_design and work.agent and work.is_first,
     ),
     Told("", _late, lambda work: bool(work.late)),
+    Told("", _declining, lambda work: bool(_could(work))),
     Told("", _context, lambda work: work.is_fix_of_agent),
     Told("", _asking, lambda work: work.agent),
 )
@@ -294,6 +306,9 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     # The host changes the design of a small plan in the code's round, which no other role may.
     role = None if work.mends else ctx.step.agent
     block.next("done", state.command(*_last_words(work), role=role))
+    for name in _could(work):
+        words = ("qr", "decline", name, "--phase", ctx.phase, "--file", answer_word(DECLINED))
+        block.next(f"decline {name}", state.command(*words, role=role))
     if agent:
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
