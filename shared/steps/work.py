@@ -113,10 +113,11 @@ def _why(ctx: Context) -> str:
     said = {note.strip() for note in plan.remarks}
     asked = [task.id for task in plan.task_spec if task.text in said]  # of before RM-
     asked += [one.id for one in plan.user_remarks if one.revision == plan.revision - 1]
-    asked += late_in(ctx)
+    asked = list(dict.fromkeys([*asked, *late_in(ctx)]))
     if asked:
-        text = read_prompt("orchestrator", "planner", "revise-for-user")
-        return fill(text, {"remark": asked[-1]})
+        several = len(asked) > 1
+        name = "revise-for-several" if several else "revise-for-user"
+        return fill(read_prompt("orchestrator", "planner", name), {"remark": ", ".join(asked)})
     name = "revise-for-cause" if _program_notes(ctx) else "revise"
     return read_prompt("orchestrator", "planner", name)
 

@@ -286,6 +286,7 @@ def test_a_must_that_failed_three_rounds_reaches_the_user_also_by_reviewers_verd
     gate = small.follow(again.next("done"))
     assert gate.block.get("name") == "plan-code-qr-gate"
     assert "came back for the third time" in (gate.block.findtext("ask/question") or "")
+    assert small.planner("status").data("status").splitlines()[0].endswith("waits for you")
 
 
 def could(block: Answer) -> Rows:
