@@ -117,6 +117,9 @@ def finish_phase(
             text = "another command changed the plan while this one ran"
             raise Refused("conflict", "plan.json", text, "", again)
         state.reload()
+        # What was said while this one ran.
+        _check_due(state, phase, batch)
+        refuse_unsettled(state, phase, work.plan, state.command("step", state.run.workflow))
         mark_captured(state.state_dir, work.subject.tree or "")
         ended_before = state.run.step > workflow_of(phase).number(phase, "execute")
         plan = work.before
