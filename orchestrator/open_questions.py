@@ -52,9 +52,12 @@ def _block(ctx: Context, waiting: Sequence[AnyCheckpoint]) -> Block:
         name = asked.id
         for option in asked.options:
             block.next(f"{name} {option.key}", state.command("decide", name, option.key))
-        words = ("decide", name, "--file", answer_word(f"{name}.md"))
-        block.next(f"{name} other", state.command(*words))
+        block.next(f"{name} other", state.command("decide", name, *_in_words(name)))
     return block
+
+
+def _in_words(name: str) -> tuple[str, ...]:
+    return ("--file", answer_word(f"{name}.md"))
 
 
 def refuse_while_asked(state: State, plan: AnyPlan, *, by_agent: bool = False) -> None:
@@ -66,7 +69,8 @@ def refuse_while_asked(state: State, plan: AnyPlan, *, by_agent: bool = False) -
     for asked in open_questions(state, plan):
         options = ", ".join(f"{o.key} ({o.label})" for o in asked.options)
         text = f"the question is not answered: {asked.question}"
-        answer = state.command("decide", asked.id, asked.options[0].key)
+        words = (asked.options[0].key,) if asked.options else _in_words(asked.id)
+        answer = state.command("decide", asked.id, *words)
         if by_agent:
             text, answer = f"{text} – end here: you are started again with the answer", ""
         problems.append(Problem("refused", asked.id, text, options, answer))

@@ -80,7 +80,11 @@ KINDS = {
     "doc": Kind("DOC", models.Doc, (), roles=(ARCHITECT, WRITER), in_milestone=True),
     "diagram": Kind("DG", models.Diagram, ("diagrams",)),
     "checkpoint": Kind(
-        "CP", models.Checkpoint, ("checkpoints",), roles=(ARCHITECT, DEVELOPER, WRITER)
+        "CP",
+        models.Checkpoint,
+        ("checkpoints",),
+        roles=(ARCHITECT, DEVELOPER, WRITER),
+        hidden=("origin", "revision"),
     ),
     "change": Kind(
         "CC",
