@@ -13,7 +13,7 @@ from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.evidence import Evidence
 from quality_reviewer.questions import TEXTS, may_ask
 from quality_reviewer.scale import review_of
-from quality_reviewer.scopes import Scopes
+from quality_reviewer.scopes import Scopes, is_same
 from quality_reviewer.selection import asked_again, grouped, is_of_table, items_for, select
 from shared import resources
 from shared.plan_file import open_plan
@@ -95,8 +95,7 @@ def _selected(
 ) -> tuple[Selection, dict[Name, Item]]:
     """Return what a phase asks and does not ask, and the answers of earlier revisions.
 
-    An answer to another phase's question counts while its scope is the same, and always once the
-    documentation is written: a check holds that it changes no code.
+    An answer to another phase's question counts while its scope is the same.
     """
     mode, of_docs = mode_for(state, plan), phase in DOCS_PHASES
     passed = {outcome.phase for outcome in plan.reviews} - {phase}
@@ -110,8 +109,13 @@ def _selected(
         may_ask(phase, mode, documented=documented),
         plan,
         small=mode == "small",
+        documented=of_docs or (mode == "small" and documented),
         asked=[(i.check, i.scope) for i in previous if i.by == REVIEWER and is_of_table(i)],
-        answered=[n for n, i in answered.items() if of_docs or i.digest == scopes.digest(*n)],
+        answered=[
+            name
+            for name, item in answered.items()
+            if is_same(item.digest, scopes.digest(*name), documented=of_docs)
+        ],
     )
     return selection, earlier
 

@@ -60,6 +60,8 @@ class Question(NamedTuple):
     by_request: bool = False
     # A line of a test that the change leaves as it is may show its answer.
     by_test: bool = False
+    # It is about what milestones and plan are called, so that a new name makes it due again.
+    of_names: bool = False
 
 
 def _design(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – as Question has them
@@ -107,7 +109,7 @@ QUESTIONS = (
     _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone.",
             when=("several",), about=(*_INTENDED, *_ACCEPTED)),
     _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",),
-            about=_INTENDED),
+            about=_INTENDED, of_names=True),
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
           per="intent", always=True, by_test=True, about=(*_INTENDED, contents.SCENARIOS)),
     _code("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "

@@ -63,6 +63,7 @@ def test_every_id_of_each_family_is_listed() -> None:
         "FC-4",
         "SD-1",
         "SD-3",
+        "SD-4",
         "SD-5",
         "SD-6",
         "SD-7",
