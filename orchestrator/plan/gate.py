@@ -74,7 +74,8 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
         verdict = _reviewers_verdict(review)
         if verdict is None or (verdict == "pass" and unasked_questions(state, phase, plan)):
             return
-        reason = " ".join(s.reason for s in review.verdicts.values() if s.verdict == verdict)
+        reasons = (s.reason for s in review.verdicts.values() if s.verdict == verdict)
+        reason = " ".join(filter(None, reasons))
         by = HOST if who == HOST else "reviewer"
         _decide(state, phase, plan, verdict, Decision(review.items, review.iteration, by, reason))
 

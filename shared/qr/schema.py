@@ -90,6 +90,7 @@ JSON_SCHEMA: dict[str, Any] = {
                 "rounds": {"type": "integer", "minimum": 0, "allowed": "an integer from 0"},
                 "accepted": _text("the reason that a person gave", null=True),
                 "evidence": _text("an id of the plan, file:line", null=True),
+                "cited": {"type": ["object", "null"], "additionalProperties": _FREE},
                 "answered_by": {"enum": [*ANSWERERS, None]},
                 "asked": _text("the words of the question", null=True),
                 "digest": _text("a digest of what the question is about", null=True),
