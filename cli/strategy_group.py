@@ -10,6 +10,7 @@ import click
 from cli.answers import write
 from cli.options import agent_option, json_option, state_dir_option
 from orchestrator.run.start import render_start
+from orchestrator.strategy_result import goals_now
 from orchestrator.strategy_route import deciding, gathering, judging
 from orchestrator.strategy_route.opening import closed_run, find_strategy
 from shared.builders import Block, json_text
@@ -115,7 +116,9 @@ def show(state_dir: str | None, section: int | None, *, as_json: bool) -> None:
 
     Example: planner strategy show --section 2
     """
-    facts = read_strategy(find_strategy(state_dir).state_dir)
+    state = find_strategy(state_dir)
+    facts = read_strategy(state.state_dir)
+    facts.goals = goals_now(state, facts)
     if as_json:
         write(json_text(facts.to_json()) + "\n")
         return

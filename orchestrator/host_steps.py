@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.strategy_result import settled_lines
 from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
@@ -35,6 +36,7 @@ from shared.steps.brief import (
     variant_of,
     with_commands,
 )
+from shared.steps.slices import answer_lines
 from shared.steps.work import work_task
 from shared.steps.workflow import Context, Step
 from state.actors import HOST, WRITER
@@ -78,12 +80,17 @@ def context(ctx: Context, prompt: str) -> Block:
         count = str(len(entries_of(state.run.request)))
         lane = read_prompt("orchestrator", "planner", f"{prompt}-requirements")
         text += "\n\n" + fill(lane, {"count": count})
+    settled = settled_lines(state)
+    if settled:
+        text += "\n\n" + read_prompt("orchestrator", "planner", f"{prompt}-strategy")
     block = with_commands(ctx, text, asks=True, first=True)
     rules = read_prompt("orchestrator", "planner", f"{prompt}-rules")
     if whole:
         rules += "\n" + read_prompt("architect", "plan_design", "plan-design-execute-rules")
     block.rules(rules)
     block.data("request", state.run.request)
+    block.data("settled", "\n".join(settled))
+    block.data("answers", answer_lines(ctx.plan.checkpoints, state.database.answers(state.run)))
     title = "submodules, empty in the worktree unless [worktree] setup fills them"
     block.data(title, "\n".join(state.config["submodules"]))
     if not whole:

@@ -68,6 +68,8 @@ def choose(ctx: Context, facts: Strategy) -> Block:
         text = _prompt("choose-chat", file=file)
     else:
         text = _prompt("choose", file=file, **COSTS)
+    if facts.gathered:
+        text += "\n\n" + _prompt("choose-known")
     if facts.attempt > 1:
         last = facts.verdicts[-1]
         slots = {"attempt": str(facts.attempt), "replan": REPLANS.get(last.get("replan", ""), "")}

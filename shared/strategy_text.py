@@ -165,23 +165,28 @@ def _texts(plan: Json) -> list[str]:
     extension = plan.get("self_extension")
     shown = {
         "Clarification Question": plan.get("clarification_question", ""),
-        "Missing Context": "\n".join(f"- {t}" for t in plan.get("refresh_context_request", [])),
+        "Missing Context": _listing(plan.get("refresh_context_request", [])),
         "Approach": plan.get("approach", ""),
         "Success Criteria": plan.get("success_criteria", ""),
-        "Constraints": _pairs(plan.get("constraints", {})),
-        "Self-Extension": _pairs(extension) if extension else "",
+        "Constraints": _listing(pairs(plan.get("constraints", {}))),
+        "Self-Extension": _listing(pairs(extension or {})),
         "Context Summary": plan.get("context_summary", ""),
     }
     return [f"### {title}\n{plain(text)}" for title, text in shown.items() if text]
 
 
-def _pairs(values: Mapping[str, object]) -> str:
+def _listing(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {text}" for text in texts)
+
+
+def pairs(values: Mapping[str, object]) -> list[str]:
+    """Return the values of an object, each in a line after its name."""
     lines = []
     for name, value in values.items():
         many = isinstance(value, list) and all(isinstance(v, str) for v in value)
         text = ", ".join(value) if many and isinstance(value, list) else _value(value)
-        lines.append(f"- {name}: {_line(text)}")
-    return "\n".join(lines)
+        lines.append(f"{name}: {_line(text)}")
+    return lines
 
 
 def render_progress(facts: Strategy) -> str:

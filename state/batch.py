@@ -190,6 +190,8 @@ class Batch:
             if kind == "milestone":
                 numbers = (m.number for m in self.plan.milestones)
                 fields["number"] = max(numbers, default=0) + 1
+            if kind == "checkpoint":
+                fields["revision"] = self.plan.revision
             entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
             if entity is None:  # refused already; edits that refer to it are not refused as well
                 entity = _blank(kind, new_id)

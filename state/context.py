@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from state.models import TaskItem, UserContext
 from state.written_json import an_object, checked, list_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from state.fields import TaskOrigin
 
 CATEGORIES = (
     "task_spec",
@@ -38,13 +43,19 @@ def check_context(value: object) -> dict[str, list[str]]:
     return {name: list(context.get(name, [])) for name in CATEGORIES}
 
 
-def task_items(context: dict[str, list[str]]) -> tuple[TaskItem, ...]:
-    """Return the entries of the user's task, numbered T-1, T-2 … and marked if out of scope."""
+def task_items(
+    context: dict[str, list[str]], origins: Mapping[str, TaskOrigin]
+) -> tuple[TaskItem, ...]:
+    """Return the entries of the user's task, numbered T-1, T-2 … and marked if out of scope.
+
+    `origins` has those, by their text, that are not from the request itself.
+    """
     return tuple(
         TaskItem(
             id=f"T-{number}",
             text=text,
             out_of_scope=text.strip().lower().startswith(_OUT_OF_SCOPE),
+            origin=origins.get(text, "request"),
         )
         for number, text in enumerate(context["task_spec"], start=1)
     )

@@ -30,6 +30,7 @@ RemarkId = Annotated[str, Field(pattern=r"^RM-[0-9]{3,15}$")]
 ObjectId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 FileMode = Literal["100644", "100755", "120000"]
 Severity = Literal["MUST", "SHOULD", "COULD"]
+TaskOrigin = Literal["request", "strategy", "requirements"]
 # Strict, so that "3", 3.0 and true are refused here as the published JSON Schema refuses them.
 Natural = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
 Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INTEGER)]

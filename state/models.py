@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StrictBool
+from pydantic import Field, JsonValue, StrictBool, ValidationInfo, field_validator
+from pydantic_core import PydanticKnownError
 
 from state.fields import (
     CheckpointId,
@@ -22,6 +23,7 @@ from state.fields import (
     Natural,
     ObjectId,
     RemarkId,
+    TaskOrigin,
     Version,
 )
 from state.plain_json import LARGEST_INTEGER
@@ -205,8 +207,21 @@ class Checkpoint(Model):
     version: Version = 1
     header: str = ""
     question: str
-    options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=4)]
+    origin: Literal["plan", "strategy"] = "plan"
+    # The one in which it was asked.
+    revision: Count = 1
+    # Two or more; none where the strategy has asked, which is answered in words.
+    options: Annotated[tuple[Option, ...], Field(max_length=4)]
     multi: StrictBool = False
+
+    @field_validator("options")
+    @classmethod
+    def _are_enough(cls, options: tuple[Option, ...], info: ValidationInfo) -> tuple[Option, ...]:
+        found, least = len(options), 2
+        if found < least and info.data.get("origin") != "strategy":
+            faults = {"field_type": "Tuple", "actual_length": found, "min_length": least}
+            raise PydanticKnownError("too_short", faults)
+        return options
 
 
 class TaskItem(Model):
@@ -215,6 +230,8 @@ class TaskItem(Model):
     id: Annotated[str, Field(pattern=r"^T-[0-9]{1,15}$")]
     text: str
     out_of_scope: StrictBool = False
+    # What it was taken from.
+    origin: TaskOrigin = "request"
 
 
 class Remark(Model):

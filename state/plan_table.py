@@ -28,6 +28,7 @@ class TaskItem(Part):
     id: str
     text: str
     out_of_scope: bool = False
+    origin: Literal["request", "strategy", "requirements"] = "request"
 
 
 class Remark(Part):
@@ -304,6 +305,8 @@ class Checkpoint(Part):
     version: int = 1
     header: str = ""
     question: str
+    origin: Literal["plan", "strategy"] = "plan"
+    revision: int = 1
     options: tuple[Option, ...]
     multi: bool = False
 

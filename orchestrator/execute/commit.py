@@ -10,6 +10,7 @@ from developer.verify.prepare import is_furnished
 from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
 from orchestrator.run import cleanup
+from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import files_beside, message_of
 from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
@@ -81,6 +82,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             _keep(state, plan, commit_id, sorted({*extra} - {*copies}))
             with state.database:
                 state.move("finish", "program", detail=detail, commit_id=commit_id)
+            keep_goals(state)
             refresh_page(state)
         cleanup.tidy(state)
         if not by_hand.is_proved(state, repository, changes):
@@ -197,6 +199,7 @@ def finish_uncommitted(state: State, why: str) -> None:
         if state.run.status == "ACTIVE":
             with state.database:
                 state.move("finish", "program", detail=why)
+            keep_goals(state)
         cleanup.tidy(state)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import make_worktree_for_hooks
 from orchestrator.run import cleanup
+from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import message_of
 from orchestrator.submit.page.render import refresh_page
 from shared import archive, drift, resources
@@ -94,5 +95,6 @@ def _revert(state: State, who: str) -> Undone:
     drift.absorb(state, ends(changes))
     with state.database:
         state.move("revert", who, detail=done.commit)
+    keep_goals(state)
     cleanup.tidy(state)
     return Undone(tuple(ends(changes)), done.commit)

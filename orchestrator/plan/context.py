@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.requirements_text import entries_of
+from orchestrator.strategy_result import context_of, strategy_of
 from shared import resources
 from shared.execution.deeds import check_choices
 from shared.plan_file import after_edits, open_plan
@@ -17,6 +18,7 @@ from state.written_json import checked, list_of
 
 if TYPE_CHECKING:
     from shared.run import State
+    from state.fields import TaskOrigin
     from state.models import Checkpoint, Plan
 
     Context = dict[str, list[str]]
@@ -35,7 +37,7 @@ def set_context(state: State, value: object) -> None:
         context = new_context(state, value)
         if context is None:
             return
-        store.save_plan(state.plan_path, with_context(plan, context))
+        store.save_plan(state.plan_path, with_context(state, plan, context))
         store_context(state, context)
         with state.database:
             state.go_to("planner", 3)
@@ -44,9 +46,10 @@ def set_context(state: State, value: object) -> None:
 def new_context(state: State, value: object) -> Context | None:
     """Return the assistant's context, checked; None if it is stored already, refused if too late.
 
-    The requirements that the run implements come first.
+    What the run began with comes first.
     """
-    context = check_context(with_requirements(state, value))
+    _, given = _begun_with(state)
+    context = check_context(_with_given(given, value))
     if state.run.step <= STEP:
         return context
     if read_json(resources.get_context_path(state.state_dir)) == context:
@@ -56,9 +59,11 @@ def new_context(state: State, value: object) -> Context | None:
     raise Refused("frozen", "context.json", text, f"to add what the user said later, run {allowed}")
 
 
-def with_context(plan: Plan, context: Context) -> Plan:
+def with_context(state: State, plan: Plan, context: Context) -> Plan:
     """Return a copy of the plan that holds the user's task and its context."""
-    values = {"task_spec": task_items(context), "context": user_context(context)}
+    origin, given = _begun_with(state)
+    origins = dict.fromkeys(given.get("task_spec", []), origin)
+    values = {"task_spec": task_items(context, origins), "context": user_context(context)}
     return plan.model_copy(update=values)
 
 
@@ -69,17 +74,32 @@ def store_context(state: State, context: Context) -> None:
         database.add_steps(state.run, "planner", [(STEP, "context-verify")], "host")
 
 
-def with_requirements(state: State, context: object) -> object:
-    """Return the assistant's context with the entries of the requirements that the run implements.
+def _begun_with(state: State) -> tuple[TaskOrigin, Context]:
+    """Return what a run has of the context before it is written, and where that comes from.
 
-    They come first and word for word, so that none of them is lost or told in other words.
+    That is the entries of the requirements which it implements, or what its strategy has learned.
     """
-    if not lane_of(state.state_dir) or not isinstance(context, dict):
+    if lane_of(state.state_dir):
+        return "requirements", {"task_spec": entries_of(state.run.request)}
+    facts = strategy_of(state.state_dir)
+    return ("strategy", context_of(facts)) if facts else ("request", {})
+
+
+def _with_given(given: Context, context: object) -> object:
+    """Return the assistant's context with what the run began with, which comes first.
+
+    It stands there word for word, so that none of it is lost or told in other words.
+    """
+    if not isinstance(context, dict):
         return context
-    entries, more = entries_of(state.run.request), context.get("task_spec", [])
-    if not isinstance(more, list):
+    added = {name: context.get(name, []) for name in given}
+    if not all(isinstance(texts, list) for texts in added.values()):
         return context
-    return {**context, "task_spec": [*entries, *(text for text in more if text not in entries)]}
+    whole = {
+        name: [*texts, *(text for text in added[name] if text not in texts)]
+        for name, texts in given.items()
+    }
+    return {**context, **whole}
 
 
 def add_quote(state: State, text: str) -> None:

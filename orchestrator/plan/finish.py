@@ -29,7 +29,7 @@ from shared import resources
 from shared.drift import check_run
 from shared.execution.progress import View
 from shared.named_files import read_answer
-from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
+from shared.plan_file import after_edits, check_frozen, check_not_ended, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, Said, computed_verdict
 from shared.steps.entry_points import workflow_of
@@ -84,6 +84,7 @@ def finish_phase(
     by_agent = role is not None and agents
     if _is_repeated(state, phase, batch, stored):
         return Finished(again, handed_in=by_agent)
+    check_not_ended(state)
     _check_due(state, phase, batch)
     check_run(state)
     if phase != "plan-design" and (running := still_running(state)):
@@ -144,7 +145,7 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
         if phase == "plan-design":
             context = _context_of(state, edits)
         if context is not None:
-            plan = with_context(plan, context)
+            plan = with_context(state, plan, context)
         plan, _ = after_edits(plan, edits, role, operation)
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan), context=context)

@@ -31,6 +31,9 @@ def import_plan(state: State, path: str) -> list[str]:
         if plan.milestones or plan.planning_context.decision_log:
             allowed = "import into a run whose plan is empty"
             raise Refused("conflict", path, "the plan of this run already has content", allowed)
+        if plan.checkpoints and data.get("checkpoints"):
+            text = "both plans have questions, and the ids of this run's are given"
+            raise Refused("conflict", path, text, "import into a run that began without a strategy")
         given = parsed({**vars(plan), **{k: data[k] for k in _IMPORTED if k in data}})
         changed = [m.id for m in given.milestones if m.code_changes]
         notes = [f"{name}: its changes; a capture makes new ones" for name in changed]

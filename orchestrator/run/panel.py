@@ -11,11 +11,15 @@ from orchestrator.path import path_of
 from shared.builders import counted, visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
+from shared.resources import answer_word
 from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
+from shared.strategy_record import USER_FILE, read_strategy
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, NEEDS_DECISION, PENDING
 from state.modes import MODES
+from state.rows import Asked
+from state.stages import ACTIVE, IDLE, PAUSED
 
 if TYPE_CHECKING:
     from shared.execution.progress import View
@@ -41,8 +45,19 @@ _DOES = {
     ("executor", 2): "Approved, to be carried out",
     **{("executor", number): text for number, text in enumerate(_WRITES, 3)},
     ("executor", 9): "Applied, to be committed",
+    (STRATEGY, 1): "Gathering what the decision needs",
+    (STRATEGY, 2): "Deciding whether to plan",
+    (STRATEGY, 3): "Asking what is meant",
+    (STRATEGY, 4): "Finding out",
+    (STRATEGY, 5): "Writing the answer",
+    (STRATEGY, 6): "Judging the answer",
+    (STRATEGY, 7): "Making a workflow",
 }
-_DOES_IN = {STRATEGY: "Deciding whether to plan", REQUIREMENTS: "Working on the requirements"}
+_DOES_IN = {REQUIREMENTS: "Working on the requirements"}
+_CLARIFY = "clarify"  # the step, and the name of its question
+_IN_WORDS: Json = {
+    "header": "", "options": [], "multi": False, "milestone": "", "asked_at": "", "timeout_s": 0,
+}  # fmt: skip
 BAR_WIDTH, GOAL_LENGTH = 15, 40
 
 
@@ -101,19 +116,43 @@ def _line(view: View, milestone: Milestone, why: str, cost: str) -> str:
     return visible_line(" · ".join(said))
 
 
-def questions(view: View) -> list[str]:
+def open_questions(state: State, view: View | None) -> list[Asked]:
+    """Return the questions that the run waits for: the plan's, before there is one the strategy's.
+
+    The strategy's has no options: it is answered in words.
+    """
+    if view is not None:
+        return view.open_checkpoints()
+    text = _clarification(state)
+    return [Asked({**_IN_WORDS, "id": _CLARIFY, "question": text})] if text else []
+
+
+def _clarification(state: State) -> str:
+    run = state.run
+    if run.workflow != STRATEGY or run.status != IDLE:
+        return ""
+    if find_workflow(STRATEGY).steps[run.step].name != _CLARIFY:
+        return ""
+    plan = read_strategy(state.state_dir).plan or {}
+    return str(plan.get("clarification_question", ""))
+
+
+def questions(state: State, view: View | None) -> list[str]:
     """Return the open questions, each in one line with its options."""
     lines = []
-    for asked in view.open_checkpoints():
+    for asked in open_questions(state, view):
         options = ", ".join(f"{o['key']} ({o['label']})" for o in asked.options)
         head = f"{asked.header}: " if asked.header else ""
-        how = "one or more of" if asked.multi else "one of"
-        lines.append(visible_line(f"{asked.id} {head}{asked.question} – {how} {options}"))
+        how = f"{'one or more' if asked.multi else 'one'} of {options}" if options else "in words"
+        lines.append(visible_line(f"{asked.id} {head}{asked.question} – {how}"))
     return lines
 
 
-def to_type(state: State, view: View) -> list[tuple[str, str]]:
+def to_type(state: State, view: View | None) -> list[tuple[str, str]]:
     """Return what unblocks the run, as pairs of outcome and command."""
+    if view is None:
+        words = ("strategy", "context", "--answer", answer_word(USER_FILE))
+        return [(one.id, state.command(*words)) for one in open_questions(state, view)]
     answers = [(asked.id, key) for asked in view.open_checkpoints() for key in asked.keys]
     failed = [name for name in view.with_status(BLOCKED) if not view.progress[name].waits]
     return [
@@ -127,11 +166,14 @@ def ticker(state: State, view: View | None) -> str:
     goal = visible_line(" ".join(state.run.request.split()))
     goal = goal if len(goal) <= GOAL_LENGTH else goal[: GOAL_LENGTH - 1].rstrip() + "…"
     parts = [goal, where(state)]
-    if view is not None and view.milestones and state.run.workflow == "executor":
-        summary = view.summary()
-        asked, agents = len(view.open_checkpoints()), len(view.with_status(IN_PROGRESS))
-        parts.append(f"{summary.done}/{summary.total}")
-        parts += [counted(asked, "decision")] if asked else []
+    under_way = state.run.status in (IDLE, ACTIVE, PAUSED)
+    asked = len(open_questions(state, view)) if under_way else 0
+    decisions = [counted(asked, "decision")] if asked else []
+    if view is None or not view.milestones or state.run.workflow != "executor":
+        parts += decisions
+    else:
+        summary, agents = view.summary(), len(view.with_status(IN_PROGRESS))
+        parts += [f"{summary.done}/{summary.total}", *decisions]
         parts += [counted(agents, "agent")] if agents else []
         parts += [f"⚠ {len(summary.blocked)} blocked"] if summary.blocked else []
         parts += _warned(state)
@@ -168,7 +210,7 @@ def in_words(state: State, view: View | None) -> str:
     if run.ending:
         return run.ending.capitalize()
     does = _does(run)
-    if run.workflow in _DOES_IN or view is None:
+    if run.workflow in (STRATEGY, REQUIREMENTS) or view is None:
         step = ""
     else:
         context = Context(find_workflow(run.workflow), run.step, state, None)
@@ -185,10 +227,10 @@ def _does(run: Run) -> str:
 def waits_for_person(state: State, view: View | None) -> bool:
     """Return whether nothing goes on before a person approves, decides or retries.
 
-    Or says what the plan is made against, without which a run does not begin.
+    Or says what is meant, or what the plan is made against, without which a run does not begin.
     """
     if state.run.status == "IDLE":
-        return state.run.workflow == "planner"
+        return state.run.workflow == "planner" or bool(_clarification(state))
     if state.run.status != "ACTIVE":
         return False
     if state.run.stage == "submitted":

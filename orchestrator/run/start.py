@@ -6,7 +6,7 @@ import os
 import secrets
 import time
 import uuid
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from developer.candidates.detect import detect
 from orchestrator.folders import (
@@ -18,7 +18,13 @@ from orchestrator.folders import (
     only_here,
     taken_back_if_refused,
 )
-from orchestrator.run.ask_first import ask_for_base, ask_for_goal
+from orchestrator.run.ask_first import (
+    Meanwhile,
+    ask_beside,
+    ask_for_base,
+    ask_for_goal,
+    planned_by_session,
+)
 from orchestrator.run.choices import (
     LEFT_OPEN,
     Choices,
@@ -27,8 +33,9 @@ from orchestrator.run.choices import (
     take_choices,
 )
 from orchestrator.run.limits import settle
-from orchestrator.run.providers import load_models
 from orchestrator.run.settings import write_settings
+from orchestrator.run.startable import check_before, open_startable
+from orchestrator.strategy_result import clarified, strategy_of
 from shared import drift, resources
 from shared.config import load_config
 from shared.drift import tree_of
@@ -36,8 +43,6 @@ from shared.git.links import link
 from shared.git.private import is_in_no_repository
 from shared.git.repository import (
     Repository,
-    check_path,
-    check_startable,
     exclude_planner,
     head,
     private_around,
@@ -54,15 +59,19 @@ from shared.run import State
 from shared.steps.printing import print_current
 from shared.strategy_record import WORKFLOW as STRATEGY
 from shared.user_config import limited, load_user_config
-from shared.without_git import check_start, keep_files, keep_up
+from shared.without_git import check_start, keep_up
 from state import store
 from state.clock import now
 from state.database import Database, Run
 from state.errors import Refused
 from state.files import Lock, write_json
-from state.models import Base, Plan
-from state.plain_json import check_value
+from state.models import Base, Checkpoint, Plan
 from state.shape import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.strategy_result import Clarified
 
 
 class Started(NamedTuple):
@@ -72,6 +81,8 @@ class Started(NamedTuple):
     state: State | None
     # Paths that leave the base open.
     uncommitted: tuple[str, ...] = ()
+    # What the session plans already, and the commands between which the user chooses.
+    meanwhile: Meanwhile | None = None
 
 
 def start_run(
@@ -102,7 +113,7 @@ def _start_run(
         check_start(folder, request or "", chosen.depth, state_dir)
         if not (request or "").strip() and private_around(folder) is None:
             return Started(None)
-    repository = _check_startable(folder, request, state_dir)
+    repository = open_startable(folder, request, state_dir, chosen)
     if state is None and state_dir is None:
         state = _run_for(repository, request)
     before = None
@@ -112,7 +123,9 @@ def _start_run(
         run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
         home = os.path.realpath(state_dir or _default_home(repository, run_id))
         check_own(home)
-        _check_before(repository, home, chosen, agent)
+        if chosen.beside and (other := planned_by_session(home, repository.root, agent)):
+            return Started(None, meanwhile=other._replace(beside=chosen.beside))
+        check_before(repository, home, chosen, agent)
         before = look(home)
         state = _create(repository, (request or "").strip(), run_id, state_dir, chosen)
         if chosen.lane:
@@ -146,20 +159,10 @@ def _go_on(
     return Started(state)
 
 
-def _check_startable(folder: str, request: str | None, state_dir: str | None) -> Repository:
-    """Return the repository around a folder; Refused with every reason why no run starts there."""
-    alone = is_in_no_repository(folder) and private_around(folder) is None
-    opened: list[Repository] = []
-    problems = [] if alone else check_startable(folder, opened)
-    problems += check_value("TEXT", request or "")
-    problems += check_path(os.path.realpath(state_dir)) if state_dir else []
-    if problems:
-        raise Refused.of(problems)
-    return keep_files(os.path.realpath(folder)) if alone else opened[0]
-
-
 def render_start(started: Started) -> str:
     """Return the prompt of the run's current step, or the question that the user has to answer."""
+    if started.meanwhile is not None:
+        return ask_beside(started.meanwhile)
     if started.state is None:
         return ask_for_goal()
     if started.uncommitted:
@@ -219,19 +222,6 @@ def _default_home(repository: Repository, run_id: str) -> str:
     return os.path.join(repository.root, resources.PLANNER_FOLDER, "runs", run_id)
 
 
-def _check_before(repository: Repository, folder: str, chosen: Choices, agent: str | None) -> None:
-    """Raise Refused for what would stop a new run later, so that nothing of it has to be removed.
-
-    Settings are read at HEAD; those of a snapshot are read when it is made.
-    """
-    name = agent_name(agent, repository.root)
-    transitions.check_only_here(resources.database_path(folder), name)
-    if chosen.base == "head" or (chosen.base is None and not uncommitted(repository)):
-        commit = head(repository).commit
-        limited(load_config(repository.git, commit), load_user_config())
-        load_models(repository.git, commit)
-
-
 def _create(
     repository: Repository, request: str, run_id: str, state_dir: str | None, chosen: Choices
 ) -> State:
@@ -266,8 +256,10 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
     """Choose the base commit, make the scratch worktree, start planning; repeated, complete it."""
     with state.lock("start"):
         path = state.plan_path
+        facts = strategy_of(state.state_dir)
+        asked = clarified(facts) if facts else []
         if not os.path.exists(path):
-            store.save_plan(path, _empty_plan(repository, base, state.run.depth))
+            store.save_plan(path, _first_plan(repository, base, state.run.depth, asked))
         plan = store.load_plan(path)
         if plan.base is None:
             raise Refused("invalid", path, "the plan has no base commit", "start a new run")
@@ -282,12 +274,19 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         drift.take(tree_of(state))
         with state.database as database:
             database.add_steps(state.run, "planner", [(1, "plan-init")], "script")
+            for number, one in enumerate(asked, 1):
+                database.answer(state.run, _checkpoint_id(number), [one.answer])
             name = agent_name(agent, state.run.repository)
             state.move("enter", "host", workflow="planner", step=2)
             transitions.bind(database, state.run, name, limits.columns(config.to_json()))
 
 
-def _empty_plan(repository: Repository, base: str, depth: str) -> Plan:
+def _checkpoint_id(number: int) -> str:
+    return f"CP-{number:03d}"
+
+
+def _first_plan(repository: Repository, base: str, depth: str, asked: Sequence[Clarified]) -> Plan:
+    """Return a plan that holds nothing but its base, and the questions of the strategy."""
     at = head(repository)
     saved = snapshot(repository) if base == "snapshot" else None
     tree = repository.git.text("rev-parse", f"{saved}^{{tree}}").strip() if saved else at.tree
@@ -297,4 +296,9 @@ def _empty_plan(repository: Repository, base: str, depth: str) -> Plan:
         created_at=now(),
         depth="intent" if depth == "intent" else "full",
         base=Base(commit=at.commit, branch=at.branch or "", tree=tree, snapshot=saved),
+        checkpoints=tuple(
+            Checkpoint(id=_checkpoint_id(n), question=one.question, origin=STRATEGY, options=())
+            for n, one in enumerate(asked, 1)
+        ),
+        counters={"CP": len(asked)} if asked else {},
     )

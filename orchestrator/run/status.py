@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.queue import waiting
 from orchestrator.run import panel
 from orchestrator.run.ask_first import with_bases
+from orchestrator.run.every_run import lines_of, rows_of
 from orchestrator.run.outcome import outcome_of
 from shared import resources
 from shared.builders import Block, visible_line
@@ -15,6 +16,7 @@ from shared.execution.costs import costs_of
 from shared.execution.holder import described, is_alive, is_mine
 from shared.execution.progress import View
 from shared.git.journal import journal_state
+from shared.git.kept import is_kept
 from shared.place.level import level
 from shared.place.turns import running
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
@@ -74,8 +76,13 @@ def status_of(state: State) -> dict[str, Any]:
         "shell": level(run.repository).sentence() if stage in READ_ONLY else None,
         "auto": {"files": auto.most_files, "risk": auto.risk} if auto else None,
         **(_milestones(view) if view else {"milestones": []}),
+        "checkpoints": [
+            {"id": c.id, "question": c.question, "options": c.options, "multi": c.multi}
+            for c in panel.open_questions(state, view)
+        ],
         "waits_for_person": panel.waits_for_person(state, view),
         "queue": waiting.waiting(state.database),
+        "others": rows_of(state.database, state.state_dir),
         "state_dir": state.state_dir,
         "next": None if run.status in ENDED else state.command("step", run.workflow),
     }
@@ -107,10 +114,6 @@ def _milestones(view: View) -> dict[str, Any]:
         "progress": view.summary().to_json(),
         "runnable": view.runnable(),
         "most": view.most,
-        "checkpoints": [
-            {"id": c.id, "question": c.question, "options": c.options, "multi": c.multi}
-            for c in view.open_checkpoints()
-        ],
     }  # fmt: skip
 
 
@@ -121,6 +124,7 @@ def render_status(state: State, said: str = "") -> str:
     if said:
         block.task(said)
     block.data("request", status["request"])
+    block.data("also under way", lines_of(status["others"]))
     if status["status"] in ENDED:
         ended = outcome_of(state, view)
         milestones = panel.panel(view) if view and ended.is_there else ()
@@ -130,7 +134,8 @@ def render_status(state: State, said: str = "") -> str:
     begun = view if status["apply"] != "undone" else None
     rows = [*_where(status), *_meanwhile(status, view), *(panel.panel(begun) if begun else ())]
     block.data("status", "\n".join(rows))
-    if status["status"] == "IDLE" and status["waits_for_person"]:
+    block.data("open questions", "\n".join(panel.questions(state, view)))
+    if status["status"] == "IDLE" and status["workflow"] == "planner":
         return with_bases(block, state.state_dir).render()
     if status["status"] == "PAUSED":
         return block.next("resume", state.command("resume")).render()
@@ -139,8 +144,9 @@ def render_status(state: State, said: str = "") -> str:
 
 def _what_next(block: Block, state: State, view: View | None, status: dict[str, Any]) -> Block:
     if view is None:
+        for outcome, command in panel.to_type(state, view):
+            block.next(outcome, command)
         return block.next("done", status["next"])
-    block.data("open questions", "\n".join(panel.questions(view)))
     block.data("queue", "\n".join(status["queue"]))
     if (holder := state.database.holder(state.run)) is not None and not is_mine(state, holder):
         block.data("executed by", described(holder))
@@ -167,10 +173,11 @@ def _where(status: dict[str, Any]) -> list[str]:
 def _meanwhile(status: dict[str, Any], view: View | None) -> list[str]:
     """Return what counts until the run has ended: base, the user's files, limits, the shell."""
     auto, base = status["auto"], view.plan.base if view else None
+    in_git = view is not None and not is_kept(view.state.run.repository)
     branch = f" on {base.branch}" if base and base.branch else ""
     work = ", with the uncommitted work of then" if base and base.snapshot else ""
     named = {
-        "made against": f"{base.commit[:12]}{branch}{work}" if base else "",
+        "made against": f"{base.commit[:12]}{branch}{work}" if base and in_git else "",
         "your files": _APPLIED.get(status["apply"] or "", ""),
         "approved in advance": f"{auto['files']} files, risk {auto['risk']}" if auto else "",
         "commands of the assistant": status["shell"],
@@ -200,11 +207,11 @@ def screen(state: State) -> str:
     lines = [panel.ticker(state, view)]
     if view is not None:
         lines += ["", *panel.panel(view)]
-        lines += ["", *asked] if (asked := panel.questions(view)) else []
+    lines += ["", *asked] if (asked := panel.questions(state, view)) else []
     queued = waiting.waiting(state.database)
     lines += ["", "Queue:", *(f"  {line}" for line in queued)] if queued else []
     if state.run.status not in ENDED:
-        typed = [command for _, command in panel.to_type(state, view)] if view else []
+        typed = [command for _, command in panel.to_type(state, view)]
         if state.run.stage == "submitted":
             typed.insert(0, state.approving)
         lines += ["", "To type:", *(f"  {command}" for command in typed)] if typed else []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.run.choices import leave_strategy
 from orchestrator.run.start import Started, start_run
 from orchestrator.strategy import after, number_of
+from orchestrator.strategy_result import store
 from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.opening import (
     at_work,
@@ -18,7 +19,6 @@ from orchestrator.strategy_route.opening import (
     find_strategy,
     move,
     recalled,
-    store,
 )
 from orchestrator.strategy_route.strategic_plan import check_plan
 from shared.git.files import remove_tree
@@ -79,7 +79,7 @@ def set_plan(state_dir: str | None, file: str, agent: str | None) -> Decided:
             known = {tuple(block["node_ids"]) for block in facts.gathered}
             missing = recalled(state, plan.get("refresh_context_request", []))
             facts.gathered += [b for b in missing if tuple(b["node_ids"]) not in known]
-            store(state, facts)
+            store(state.state_dir, facts)
         if plan["route_to"] != EXECUTOR or facts.mode == CHAT:
             move(state, after(state.run.step, plan["route_to"]))
             return Decided(state)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.strategy import after, number_of
+from orchestrator.strategy_result import store
 from orchestrator.strategy_route.answers import read_answer
-from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move, store
+from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move
 from shared import named_files
-from shared.strategy_record import DONE, FAILED, GOAL_STATUSES, PASS
+from shared.strategy_record import ASKED, DONE, FAILED, GOAL_STATUSES, PASS, USER_ANSWER
 from shared.strategy_record import FAIL as NOT_PASSED
 from state.clock import now
 from state.errors import Refused
@@ -77,7 +78,7 @@ def _add_context(state: State, facts: Strategy, value: object) -> None:
     if after_it == before:
         return  # the same command again
     check_step(state, ("gather", "strategy"), "context")
-    store(state, facts)
+    store(state.state_dir, facts)
     passed = facts.status == PASS
     move(state, after(number_of("gather"), "gathered") if passed else number_of("gather"))
 
@@ -106,7 +107,7 @@ def _add_progress(state: State, facts: Strategy, value: Json) -> None:
     for entry in new:
         facts.progress.append(entry)
         facts.goals[entry["goal"]] = entry["status"]
-    store(state, facts)
+    store(state.state_dir, facts)
     if all(status in (DONE, FAILED) for status in facts.goals.values()):
         move(state, after(state.run.step, "goals ended"))
 
@@ -134,7 +135,7 @@ def add_answer(state_dir: str | None, file: str) -> State:
             return state
         check_step(state, ("synthesis",), "context --synthesis")
         facts.answers.append(entry)
-        store(state, facts)
+        store(state.state_dir, facts)
         move(state, after(state.run.step, "written"))
     return state
 
@@ -146,8 +147,8 @@ def add_words(state_dir: str | None, file: str) -> State:
     with at_work(state, "context") as facts:
         question = str((facts.plan or {}).get("clarification_question", ""))
         block = {
-            "title": "The user's answer", "source_type": "user_answer", "node_ids": [],
-            "provenance": [f"asked: {question}"], "confidence_avg": 1.0, "content": text,
+            "title": "The user's answer", "source_type": USER_ANSWER, "node_ids": [],
+            "provenance": [f"{ASKED}{question}"], "confidence_avg": 1.0, "content": text,
         }  # fmt: skip
         answered = state.run.step != number_of("clarify")
         if answered and any(_same_block(block, known) for known in facts.gathered):
@@ -155,7 +156,7 @@ def add_words(state_dir: str | None, file: str) -> State:
         check_step(state, ("clarify",), "context --answer")
         facts.gathered.append({**block, "gathered_at": now()})
         facts.status, facts.why = PASS, ""
-        store(state, facts)
+        store(state.state_dir, facts)
         move(state, after(state.run.step, "answered"))
     return state
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.strategy import after, number_of
+from orchestrator.strategy_result import store
 from orchestrator.strategy_route.answers import read_answer
-from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move, store
+from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move
 from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
 from state.errors import Problem, Refused
@@ -58,7 +59,7 @@ def judge(state_dir: str | None, verdict: str, file: str | None) -> State:
         facts.verdicts.append(entry)
         if entry["verdict"] == RETRY:
             facts.attempt += 1
-        store(state, facts)
+        store(state.state_dir, facts)
         _follow(state, entry)
     return state
 

@@ -7,16 +7,15 @@ import os
 from typing import TYPE_CHECKING
 
 from orchestrator.strategy import number_of
+from orchestrator.strategy_result import store
 from orchestrator.upkeep.stats import costs_by_depth, render_depths
 from shared import resources
 from shared.recall import as_block, useful
 from shared.run import State, open_state
 from shared.strategy_record import CHAT, NONE, WORKFLOW, Strategy, read_strategy
-from shared.strategy_text import render_document
 from state.clock import now
 from state.database import Database
 from state.errors import Refused
-from state.files import write_atomic, write_json
 from state.stages import COMPLETED, IDLE
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def begin(state: State, mode: str) -> None:
         facts = Strategy(state.run.request, mode)
         facts.gathered = recalled(state, [state.run.request])
         facts.costs = render_depths(costs_by_depth(state.database))
-        store(state, facts)
+        store(state.state_dir, facts)
         with state.database as database:
             lane = {"lane": CHAT} if mode == CHAT else {}
             database.set_run(state.run.run_id, step=number_of("strategy"), **lane)
@@ -47,13 +46,6 @@ def recalled(state: State, queries: list[str]) -> list[Json]:
     found = [as_block(one) for query in queries for one in useful(state, query)]
     unique = {block["node_ids"][0]: {**block, "gathered_at": now()} for block in found}
     return list(unique.values())
-
-
-def store(state: State, facts: Strategy) -> None:
-    """Write what a strategy remembers, and context.md, which is made from it for readers."""
-    write_json(resources.strategy_path(state.state_dir), facts.to_json())
-    path = resources.strategy_document_path(state.state_dir)
-    write_atomic(path, render_document(facts).encode("utf-8"))
 
 
 def move(state: State, step: int) -> None:

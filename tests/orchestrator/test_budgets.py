@@ -17,6 +17,7 @@ from tests.journey import FILES, VERIFIED, Answer, Journey, at_home, passing, wo
 from tests.larger_tasks import larger
 from tests.orchestrator.execute.waves import at_once, intents
 from tests.orchestrator.test_golden import tokens
+from tests.strategies import plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,6 +33,7 @@ FIX_TOKENS, FIX_WHOLE_TOKENS = 1_500, 2_200
 WAVES_TOKENS, WAVES_CALLS = 3_000, 10
 RUN_TOKENS = 600
 ALONE_TOKENS, ALONE_CALLS = 3_000, 6
+CHOSEN_TOKENS, CHOSEN_CALLS = 3_500, 6
 FULL_ALONE_TOKENS, FULL_ALONE_CALLS = 7_000, 10
 REVISION_TOKENS, REVISION_CALLS = 1_500, 5
 BUDGETS_HEAD = """\
@@ -282,6 +284,26 @@ def test_a_small_plan_of_a_host_without_agents_stays_within_its_budget(
     assert journey.agents == []
     assert calls <= ALONE_CALLS
     assert spent <= ALONE_TOKENS
+
+
+@pytest.mark.requirement("FC-3", "SD-1")
+def test_a_small_plan_that_a_strategy_has_chosen_stays_within_its_budget(
+    make_repo: Repositories, golden: Golden
+) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.verdicts = passing
+    journey.answers["strategy.json"] = plan("executor", depth="full")
+    # The strategy's goal and criteria are the whole task.
+    journey.answers["context.json"] = {}
+    [milestone] = [e for e in journey.answers["design.json"] if e.get("kind") == "milestone"]
+    milestone["fields"]["requirements"] = ["T-1", "T-2"]
+    journey.last = journey.run("start", journey.request, "--alone")
+    journey.state_dir = journey.last.state_dir
+    prove(journey)
+    spent, calls, table = figures(journey, journey.read, skill())
+    golden("budgets/small-alone-strategy.txt", table)
+    assert calls <= CHOSEN_CALLS
+    assert spent <= CHOSEN_TOKENS
 
 
 @pytest.mark.requirement("FC-2", "FC-3")

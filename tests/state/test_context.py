@@ -56,8 +56,12 @@ def test_every_problem_is_named_at_once() -> None:
 
 
 def test_entries_of_the_task_are_numbered_and_excluded_ones_marked() -> None:
-    items = task_items(check_context({"task_spec": ["do a", "Out of scope: b", "not in scope: c"]}))
+    items = task_items(
+        check_context({"task_spec": ["do a", "Out of scope: b", "not in scope: c"]}),
+        {"do a": "strategy"},
+    )
     assert [(i.id, i.out_of_scope) for i in items] == [("T-1", False), ("T-2", True), ("T-3", True)]
+    assert [i.origin for i in items] == ["strategy", "request", "request"]
 
 
 @given(
