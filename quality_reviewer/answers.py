@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.answer_rows import Rows, Share, answered, note_of, read_rows
-from quality_reviewer.checks.promises import documents_are_written
+from quality_reviewer.checks.promises import documents_are_written, unwritten_documents
 from quality_reviewer.evidence import Evidence
 from quality_reviewer.looked_up import look_up
 from quality_reviewer.questions import TEXTS, may_ask
@@ -88,7 +88,10 @@ def _items(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> 
     scopes = Scopes(plan, state)
     shown = _looked_up(state, phase, plan, previous)
     selection, earlier = _selected(state, phase, plan, previous, scopes)
-    items = items_for(selection.due, plan, scopes, previous=shown, earlier=earlier)
+    items = items_for(
+        selection.due, plan, scopes, previous=shown, earlier=earlier,
+        unwritten=unwritten_documents(state, plan) if phase in CODE_PHASES else (),
+    )  # fmt: skip
     added = [i for i in shown if i.by == REVIEWER and not is_of_table(i)]
     return items + [asked_again(i, scopes.digest(i.check, i.scope)) for i in added]
 

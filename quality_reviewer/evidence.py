@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from quality_reviewer.checks.promises import unwritten_documents
 from quality_reviewer.citations import parts_of, read_citation
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.questions import BY_ID, CRITERIA
@@ -15,8 +17,8 @@ from shared.builders import first_of
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
 from state.errors import Problem
-from state.milestones import changes_of
-from state.phases import DOCS_PHASES
+from state.milestones import changes_of, docs_of
+from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,8 +44,11 @@ class Evidence:
     def __init__(self, state: State, phase: Phase, plan: Plan, *, documented: bool = False) -> None:
         """`documented` says that documentation alone has been written since the phase passed."""
         self.plan = plan
+        documented = documented or phase in DOCS_PHASES
+        self._state = state
         self._of_design = phase == "plan-design"
-        self.ran = Ran(state.state_dir, plan, documented=documented or phase in DOCS_PHASES)
+        self._of_code = phase in CODE_PHASES and not documented
+        self.ran = Ran(state.state_dir, plan, documented=documented)
         self._lines = PlannedLines(state, plan)
 
     def problem(self, item: Item, text: str, at: str) -> Problem | None:
@@ -128,12 +133,24 @@ class Evidence:
     def _takes_ids(self, item: Item) -> bool:
         """Return whether an entry of the plan may answer a question.
 
-        Once there is code, a question about the design of a milestone is answered by a line.
+        Once there is code, a question about the design of a milestone is answered by a line, and a
+        criterion by an entry only where that promises documentation which is still to be written.
         """
+        if item.check == CRITERIA:
+            return bool(self._promised(item))
         if not self._is_designed(item):
             return False
         question = BY_ID.get(item.check)
         return self._of_design or (question is not None and question.per != "milestone")
+
+    def _promised(self, item: Item) -> list[str]:
+        """Return the documentation of an item's milestone that is still to be written."""
+        own = [m for m in self.plan.milestones if m.id == item.scope]
+        return [doc.id for m in own for doc in docs_of(m) if doc.id in self._unwritten]
+
+    @cached_property
+    def _unwritten(self) -> set[str]:
+        return unwritten_documents(self._state, self.plan) if self._of_code else set()
 
     def is_test(self, file: str) -> bool:
         """Return whether a file is a test of the plan or by its name."""
@@ -149,6 +166,9 @@ class Evidence:
 
     def _entry(self, item: Item, name: str) -> str:
         """Return why an entry of the plan is no evidence, or ''."""
+        if item.check == CRITERIA:
+            is_promised = name in self._promised(item)
+            return "" if is_promised else f"{name} is no documentation that is still to be written"
         if name not in self._ids(None):
             return f"{name} is no entry of the plan"
         return "" if name in self._ids(item) else f"{name} is no part of what {item.id} is about"
@@ -237,6 +257,8 @@ class Evidence:
         if (ran := self.ran.names()) and not self._of_design:
             named = ", ".join(first_of(ran, MOST_SHOWN))
             ways.append(f"a command that ran on these files ({named}): what came out")
+        if promised := self._promised(item) if item.check == CRITERIA else ():
+            ways.append(f"documentation that is still to be written: {', '.join(promised)}")
         if self._is_designed(item):
             ids = ", ".join(first_of(sorted(self._ids(item)), MOST_SHOWN))
             entry = f"an entry of the plan: {ids}; " if self._takes_ids(item) else ""

@@ -113,8 +113,8 @@ QUESTIONS = (
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
           per="intent", always=True, by_test=True, about=(*_INTENDED, contents.SCENARIOS)),
     _code("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
-          "expect, then read, then compare. `evidence`: for each the test or line that shows it, "
-          "`;` between.",
+          "expect, then read, then compare. `evidence`: for each the test or line that shows it"
+          "{later}, `;` between.",
           per="milestone", when=("criteria",), always=True, by_test=True, about=_ACCEPTED),
     _code("intent-done", MUST, "The change does what its intents say{edges}.",
           per="milestone", always=True, about=_INTENDED),
@@ -142,7 +142,8 @@ QUESTIONS = (
              when=("documents", "signature"), about=(contents.INTENTS, contents.DOCUMENTS)),
 )  # fmt: skip
 BY_ID = {question.id: question for question in QUESTIONS}
-TEXTS = {question.id: question.text for question in QUESTIONS}
+# As they are asked where nothing of the plan belongs into them.
+TEXTS = {q.id: q.text.replace("{edges}", "").replace("{later}", "") for q in QUESTIONS}
 MOST_LEADING = 2
 CRITERIA = "criteria-met"
 # At which edges a change is judged, by the signs that show them.

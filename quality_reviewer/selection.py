@@ -10,6 +10,7 @@ from quality_reviewer.questions import BY_ID, EDGES, MOST_LEADING, TEXTS, Questi
 from quality_reviewer.scopes import Scopes, owner_of
 from quality_reviewer.signs import riskiest_intents, riskiest_tasks, signs_of, why_left_out
 from shared.qr.types import EVERYTHING, MUST, PASS, SEVERITIES, TODO, Item, item_id
+from state.milestones import docs_of
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
@@ -115,8 +116,11 @@ def items_for(
     *,
     previous: Sequence[Item],
     earlier: Mapping[Name, Item],
+    unwritten: Collection[str] = (),
 ) -> list[Item]:
     """Return a review item for each question that is due, without a group.
+
+    Documentation that is still `unwritten` may answer for criteria until it is written.
 
     An answer stays while the bytes and entities of its scope do (RV-5): one of `previous`, which
     are this phase's, and a PASS of `earlier` revisions. Every other question is open.
@@ -132,7 +136,11 @@ def items_for(
             number += 1
             if old is not None and old.status == PASS and old.digest == digest:
                 item = old._replace(id=item.id, rounds=0)
-        items.append(asked_again(item, digest)._replace(asked=_words(question, signs, scope)))
+        words = _words(question, signs, scope)
+        later = [d.id for m in plan.milestones if m.id == scope for d in docs_of(m)
+                 if d.id in unwritten]  # fmt: skip
+        told = f", or {', '.join(later)} for what that is still to say" if later else ""
+        items.append(asked_again(item, digest)._replace(asked=words.replace("{later}", told)))
     return items
 
 

@@ -162,3 +162,40 @@ def test_a_run_counts_for_the_tree_that_it_ran_on(make_repo: Repositories) -> No
     assert items["nothing-else", "M-001"].status == TODO
     again = items["intent-done", "M-001"]
     assert (again.status, again.evidence) == (PASS, "run 3: it said twice")
+
+
+@pytest.mark.parametrize("file", ["README.md", "src/a.py"])
+def test_a_criterion_of_documentation_to_come_is_shown_by_its_promise_until_it_is_written(
+    make_repo: Repositories, file: str
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    for edit in journey.answers["design.json"]:
+        if edit.get("kind") == "milestone":
+            edit["fields"]["acceptance_criteria"] = ["f(1) is 3", f"{file} says two"]
+    function = () if file == "README.md" else ("--function", "f")
+    journey.review = "full"
+    journey.to("code")
+    words = ("--milestone", "M-001", "--kind", "docstring", "--file", file, *function)
+    assert journey.planner("plan", "add", "doc", *words, "--text", "two").code == 0
+    journey.promises_document = True
+    journey.promise_document = lambda: None  # type: ignore[method-assign]
+    journey.documents["src/a.py"] = 'def f(x):\n    """Add two."""\n    return x + 2\n'
+    journey.documents = {file: journey.documents[file]}
+    journey.to("code review")
+    named = ("criteria-met", "M-001")
+    [run] = journey.last.runs()
+    asked = journey.run(*words_of(run)).data("questions")
+    assert "that shows it, or DOC-001 for what that is still to say, `;` between" in asked
+    promised = {"evidence": "src/a.py:2; DOC-001 is promised"}
+    journey.verdicts = by_question(journey, "plan-code", {named: promised})
+    journey.to("docs")
+    journey.verdicts = all_pass
+    journey.to("docs review")
+    again = items_of(journey, "plan-docs")[named]
+    assert again.status == TODO
+    assert "DOC-001" not in (again.asked or "")
+    journey.write_answer("verdicts-1.json", [{"id": again.id, "status": PASS, **promised}])
+    words = ("qr", "set", "--phase", "plan-docs", "--file", "answers/verdicts-1.json")
+    assert journey.planner(*words).code == 1
+    journey.to("submitted")
+    assert "DOC-001" not in evidence_of(journey)[named]
