@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from shared.verified import VERIFY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     Kind = Literal["none", "id", "run", "verify", "line", "text"]
 
@@ -34,6 +34,10 @@ class Citation(NamedTuple):
     # Which lines, or which run.
     first: int = 0
     last: int = 0
+
+    def among(self, numbers: Iterable[int]) -> list[int]:
+        """Return which of some lines are named, in order."""
+        return sorted(number for number in numbers if self.first <= number <= self.last)
 
 
 def read_citation(text: str, *, ids: bool, runs: bool) -> Citation:

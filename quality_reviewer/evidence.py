@@ -175,10 +175,10 @@ class Evidence:
 
     def _line(self, item: Item, named: Citation) -> str:
         """Return why lines of a file are no evidence, or ''."""
-        file, numbers = named.file, range(named.first, named.last + 1)
+        file = named.file
         touched = self._touched(item).get(file, {})
-        lines = touched if touched.keys() & numbers else self.lines(item, file)
-        if any(number in lines for number in numbers):
+        lines = touched if named.among(touched) else self.lines(item, file)
+        if named.among(lines):
             if named.last not in lines and named.last > (end := self._lines.length(file)):
                 return f"{file} ends with line {end}, before {named.last}"
             return self._misread(named, lines)
@@ -207,7 +207,7 @@ class Evidence:
             for number, text in texts
             if len(text) >= MISREAD_QUOTE and re.match(rf"{re.escape(text)}(?!\w)", words)
         ]
-        if not quoted or any(named.first <= number <= named.last for number in quoted):
+        if not quoted or named.among(quoted):
             return ""
         return f"{named.name} does not read as quoted: line {quoted[0]} does"
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from shared.run import State
     from state.models import Plan
 
+_MOST_KEPT = 200  # characters of a line
+
 
 def cited(evidence: Evidence, item: Item) -> dict[str, str] | None:
     """Return what stands where the evidence of an answer says: lines and runs, by their names.
@@ -29,9 +31,8 @@ def cited(evidence: Evidence, item: Item) -> dict[str, str] | None:
     found = {}
     for named in _named(evidence, item):
         lines = evidence.lines(item, named.file) if named.kind == "line" else {}
-        number = next((n for n in range(named.first, named.last + 1) if n in lines), None)
-        if number is not None:
-            found[named.name] = f"{number}: {lines[number][-1]}"
+        if numbers := named.among(lines):
+            found[named.name] = f"{numbers[0]}: {lines[numbers[0]][-1][:_MOST_KEPT]}"
         elif named.kind in ("run", "verify"):
             found[named.name] = evidence.ran.came_out()[named.name]
     return found
@@ -115,7 +116,7 @@ def _place(evidence: Evidence, item: Item, name: str, text: str) -> str:
         return name if name in same else same[-1] if same else ""
     number, _, reads = text.partition(": ")
     lines = evidence.lines(item, named.file)
-    there = [n for n, texts in lines.items() if reads in texts]
+    there = [n for n, texts in lines.items() if reads in (t[:_MOST_KEPT] for t in texts)]
     if not there:
         return ""
     moved = min(there, key=lambda n: abs(n - int(number))) - int(number)

@@ -18,6 +18,7 @@ from state.milestones import changes_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from shared.git.repository import Repository
     from shared.run import State
     from state.models import Change, Plan
 
@@ -30,9 +31,7 @@ class PlannedLines:
     """The lines of a repository's files at a plan's base and as the plan has them."""
 
     def __init__(self, state: State, plan: Plan) -> None:
-        self._plan = plan
-        self._repository, vault = open_repository(state)
-        self._objects = Objects(self._repository, vault)
+        self._state, self._plan = state, plan
         self.at_base, self.planned = cache(self._at_base), cache(self._planned)
         self._touched, self._moved = cache(self._touched_by), cache(self._moved_by)
         self._patch = cache(lambda name: read_patch(self._changes[name]))
@@ -103,15 +102,21 @@ class PlannedLines:
         """Return the lines of a file at the base; None if there is none."""
         if self._plan.base is None:
             return None
-        entry = tree_at(self._repository.git, self._plan.base.tree, [file]).get(file)
+        git = self._opened[0].git
+        entry = tree_at(git, self._plan.base.tree, [file]).get(file)
         known = entry is not None and entry.mode != GITLINK
-        return _lines(self._objects.read(entry.blob)) if entry and known else None
+        return _lines(self._opened[1].read(entry.blob)) if entry and known else None
 
     def _read(self, blob: str) -> bytes:
         """Return the content of a changed file; git is asked once for all of them."""
         changes = [c for c in self._changes.values() if c.encoding != BLOB]
-        self._objects.hold({b for c in changes for b in (c.before, c.after) if b})
-        return self._objects.read(blob)
+        self._opened[1].hold({b for c in changes for b in (c.before, c.after) if b})
+        return self._opened[1].read(blob)
+
+    @cached_property
+    def _opened(self) -> tuple[Repository, Objects]:
+        repository, vault = open_repository(self._state)
+        return repository, Objects(repository, vault)
 
     @cached_property
     def _changes(self) -> dict[str, Change]:

@@ -89,7 +89,7 @@ _INTENDED = (contents.INTENTS, contents.FILES)
 QUESTIONS = (
     _design("task-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
             per="task", always=True, about=(*_INTENDED, *_ACCEPTED)),
-    _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope.",
+    _design("scope-kept", MUST, "All that was asked is planned, nothing that is out of scope.",
             always=True, about=(*_INTENDED, *_SAID), by_request=True),
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
             "follows from a decision or the user's words. If not, who is hurt when it is wrong?",
@@ -112,9 +112,8 @@ QUESTIONS = (
             about=_INTENDED, of_names=True),
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
           per="intent", always=True, by_test=True, about=(*_INTENDED, contents.SCENARIOS)),
-    _code("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
-          "expect, then read, then compare. `evidence`: for each the test or line that shows it"
-          "{later}, `;` between.",
+    _code("criteria-met", MUST, "Each acceptance criterion holds. Write what you expect, "
+          "then read, then compare. `evidence`: the test or line for each{later}, `;` between.",
           per="milestone", when=("criteria",), always=True, by_test=True, about=_ACCEPTED),
     _code("intent-done", MUST, "The change does what its intents say{edges}.",
           per="milestone", always=True, about=_INTENDED),

@@ -185,7 +185,7 @@ def test_a_criterion_of_documentation_to_come_is_shown_by_its_promise_until_it_i
     named = ("criteria-met", "M-001")
     [run] = journey.last.runs()
     asked = journey.run(*words_of(run)).data("questions")
-    assert "that shows it, or DOC-001 for what that is still to say, `;` between" in asked
+    assert "for each, or DOC-001 for what that is still to say, `;` between" in asked
     promised = {"evidence": "src/a.py:2; DOC-001 is promised"}
     journey.verdicts = by_question(journey, "plan-code", {named: promised})
     journey.to("docs")
