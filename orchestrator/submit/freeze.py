@@ -22,7 +22,7 @@ from shared.todo import refresh_todo
 from state import store
 from state.changes import apart, plan_changes
 from state.clock import now
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.files import read_bytes, write_atomic
 from state.freeze import freeze
 from state.frozen_bytes import digest_of
