@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quality_reviewer.items import next_number
+from quality_reviewer.looked_up import cited, misplaced
 from quality_reviewer.questions import TEXTS
 from shared.qr.types import (
     COULD,
@@ -15,6 +16,7 @@ from shared.qr.types import (
     REVIEWER,
     SEVERITIES,
     SHOULD,
+    TODO,
     VERDICTS,
     Item,
     Said,
@@ -123,9 +125,27 @@ def answered(review: Review, rows: Rows, share: Share) -> Answered:
             problems.append(_early(at))
         else:
             _decide(changed, row, share)
+    unproved += _open_misplaced(changed, share)
     if problems:
         raise Refused.of([*problems, *unproved])
     return Answered(changed, unproved)
+
+
+def _open_misplaced(review: Review, share: Share) -> list[Problem]:
+    """Open each question again whose evidence shows another one; return what is wrong with it."""
+    items = review.items
+    mine = [i for i in items if share.holds(i)]
+    problems = {}
+    for item, why in misplaced(share.evidence, mine):
+        allowed = share.evidence.allowed(item)
+        problems[item.id] = Problem("invalid", f"{item.id}.evidence", why, allowed)
+    review.items[:] = [
+        i._replace(status=TODO, evidence=None, cited=None, answered_by=None, note="")
+        if i.id in problems
+        else i
+        for i in items
+    ]
+    return [*problems.values()]
 
 
 def _early(at: str) -> Problem:
@@ -175,7 +195,8 @@ def _answer(
     if lacking is not None:
         unproved.append(lacking)
     else:
-        items[number] = given._replace(evidence=share.evidence.in_lines(given))
+        shown = given._replace(evidence=share.evidence.in_lines(given))
+        items[number] = shown._replace(cited=cited(share.evidence, shown))
     return []
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from state.phases import Phase
+
 
 __all__ = ["Database", "Planning", "Run"]
 
@@ -136,7 +138,7 @@ class Database(ExecutionRows, QueueRows):
         rows.sort(key=lambda row: phases.index(row["phase"]))
         return [{**dict(row), "items": self._json(row["items"])} for row in rows]
 
-    def passed_reviews(self, run: Run) -> dict[str, list[dict[str, Any]]]:
+    def passed_reviews(self, run: Run) -> dict[Phase, list[dict[str, Any]]]:
         """Return by phase the review items with which it last passed, in any revision of a run."""
         sql = "SELECT phase, items FROM outcomes WHERE run_id=? AND verdict='pass' ORDER BY seq"
         return {row["phase"]: self._json(row["items"]) for row in self._rows(sql, (run.run_id,))}

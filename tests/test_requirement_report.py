@@ -64,6 +64,7 @@ def test_every_id_of_each_family_is_listed() -> None:
         "SD-1",
         "SD-2",
         "SD-3",
+        "SD-4",
         "SD-5",
         "SD-6",
         "SD-7",

@@ -15,6 +15,7 @@ from orchestrator.plan.check import (
     code_subject,
     design_subject,
     items_by_script,
+    phases_of,
     refuse_failing_musts,
     verify_commands,
 )
@@ -22,7 +23,7 @@ from orchestrator.plan.context import STEP as CONTEXT_STEP
 from orchestrator.plan.context import new_context, store_context, with_context
 from orchestrator.plan.late_words import refuse_unsettled
 from orchestrator.plan.outcome import Decision, Work, record_pass
-from quality_reviewer.answers import with_questions
+from quality_reviewer.answers import due_again, with_questions
 from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.items import carry_over
 from quality_reviewer.scale import review_of
@@ -124,7 +125,7 @@ def finish_phase(
         mark_captured(state.state_dir, work.subject.tree or "")
         ended_before = state.run.step > workflow_of(phase).number(phase, "execute")
         plan = work.before
-        if not ended_before or work.plan != plan or unasked_questions(state, phase, work.plan):
+        if not ended_before or work.plan != plan or _asks_more(state, phase, work.plan):
             plan = _pass_or_gate(state, phase, work)
         pass_documents(state, phase, work._replace(plan=plan))
     told = [f"verify: {line}" for line in work.verified.unable] if work.verified else []
@@ -284,6 +285,16 @@ def pass_documents(state: State, phase: Phase, work: Work) -> None:
     due = state.run.step == workflow_of(docs).number(docs, "execute")
     if due and documents_are_written(state, work.plan):
         _pass_or_gate(state, docs, work)
+
+
+def _asks_more(state: State, phase: Phase, plan: Plan) -> bool:
+    """Return whether a work step that has ended before leads to questions all the same.
+
+    They are missing from its review, or their answers do not hold, so that no plan is frozen.
+    """
+    passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
+    last = passed and phase == phases_of(state)[-1]
+    return bool(unasked_questions(state, phase, plan) or (last and due_again(state, phase, plan)))
 
 
 def unasked_questions(state: State, phase: Phase, plan: Plan) -> list[str]:

@@ -90,7 +90,8 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
         stuck = verdict == "fail" and for_user(review.items, review.iteration)
         if stuck or open_questions(state, plan):
             return
-        reason = " ".join(s.reason for s in review.verdicts.values() if s.verdict == verdict)
+        reasons = (s.reason for s in review.verdicts.values() if s.verdict == verdict)
+        reason = " ".join(filter(None, reasons))
         by = HOST if who == HOST else "reviewer"
         _decide(state, phase, plan, verdict, Decision(review.items, review.iteration, by, reason))
 

@@ -11,6 +11,8 @@ from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
 from orchestrator.submit.rehearsal import branch_of, rehearse
 from orchestrator.submit.size import check_size
+from quality_reviewer.answers import due_again
+from quality_reviewer.looked_up import with_evidence_now
 from shared import plan_refs
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
@@ -20,7 +22,7 @@ from shared.todo import refresh_todo
 from state import store
 from state.changes import apart, plan_changes
 from state.clock import now
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.files import read_bytes, write_atomic
 from state.freeze import freeze
 from state.frozen_bytes import digest_of
@@ -44,9 +46,10 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
             if plan.frozen_at is None:
                 plan = open_plan(state)
                 _check_ready(state, plan)
+                _check_answers(state, plan)
                 if not allow_large:
                     check_size(state, plan)
-                write_atomic(path, rehearsed(state, plan))
+                write_atomic(path, rehearsed(state, with_evidence_now(state, plan)))
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -103,3 +106,16 @@ def _check_ready(state: State, plan: Plan) -> None:
         text = "the files in this folder changed after they were checked"
         raise Refused("conflict", state.worktree, text, "check the files again", again)
     check_all(state, plan, code_subject(state, captured))
+
+
+def _check_answers(state: State, plan: Plan) -> None:
+    """Raise Refused with each question whose answer no longer holds: about it, or by evidence."""
+    phase = phases_of(state)[-1]
+    again = state.command("plan", "done", "--phase", phase)
+    due = due_again(state, phase, plan)
+    if due:
+        raise Refused.of(
+            Problem("refused", f"{check} {scope}", f"its answer does not hold: {why}",
+                    "have it answered again", again)
+            for (check, scope), why in due.items()
+        )  # fmt: skip

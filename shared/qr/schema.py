@@ -91,6 +91,7 @@ JSON_SCHEMA: dict[str, Any] = {
                 "accepted": _text("the reason that a person gave", null=True),
                 "declined": _text("the reason that its author gave", null=True),
                 "evidence": _text("an id of the plan, file:line", null=True),
+                "cited": {"type": ["object", "null"], "additionalProperties": _FREE},
                 "answered_by": {"enum": [*ANSWERERS, None]},
                 "asked": _text("the words of the question", null=True),
                 "digest": _text("a digest of what the question is about", null=True),

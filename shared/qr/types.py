@@ -105,6 +105,8 @@ class Item(NamedTuple):
     declined: str | None = None
     # What a reviewer named to show that the answer PASS is true, else None (RV-1).
     evidence: str | None = None
+    # What reads where the evidence says, by the names of its lines and runs (SD-4).
+    cited: dict[str, str] | None = None
     # Who answered a reviewer's question; None before that (RV-3).
     answered_by: Answerer | None = None
     # The words of the question; None of a script's item and of a reviewer's own finding.

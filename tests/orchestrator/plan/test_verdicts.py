@@ -103,7 +103,7 @@ def test_of_several_reviewers_the_last_one_takes_the_gate(make_repo: Repositorie
     assert opened(journey).run.step == 6
     assert last_outcome(journey, "plan-design")["decided_by"] == "reviewer"
     plan = opened(journey).plan
-    assert [o.by for o in plan.reviews] == ["reviewer"]
+    assert [(o.by, o.reason) for o in plan.reviews] == [("reviewer", "")], "no reason, none shown"
 
 
 def test_one_fail_among_passes_fails_the_phase(make_repo: Repositories) -> None:
