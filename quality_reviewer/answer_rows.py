@@ -9,11 +9,13 @@ from quality_reviewer.items import next_number
 from quality_reviewer.looked_up import cited, misplaced
 from quality_reviewer.questions import TEXTS
 from shared.qr.types import (
+    COULD,
     EVERYTHING,
     FAIL,
     PASS,
     REVIEWER,
     SEVERITIES,
+    SHOULD,
     TODO,
     VERDICTS,
     Item,
@@ -185,8 +187,10 @@ def _answer(
     given = asked._replace(
         status=row["status"], finding=row.get("finding") or None, answered_by=share.who,
         note=note_of(row), evidence=evidence if evidence.strip() else None,
-        severity=row.get("severity", asked.severity),
+        severity=row.get("severity", asked.severity), declined=None,
     )  # fmt: skip
+    if asked.declined and (given.status, given.severity) == (FAIL, COULD):
+        given = given._replace(severity=SHOULD)  # who insists makes it one (SD-6)
     # By the severity of the question: a reviewer may not lower it to do without evidence.
     lacking = share.evidence.problem(given._replace(severity=asked.severity), evidence, at)
     if lacking is not None:

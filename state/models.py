@@ -213,6 +213,8 @@ class Checkpoint(Model):
     # Two or more; none where the strategy has asked, which is answered in words.
     options: Annotated[tuple[Option, ...], Field(max_length=4)]
     multi: StrictBool = False
+    # As of a remark, of an answer that came after its phase had ended.
+    outcome: str = ""
 
     @field_validator("options")
     @classmethod

@@ -62,6 +62,7 @@ def test_every_id_of_each_family_is_listed() -> None:
         "FC-3",
         "FC-4",
         "SD-1",
+        "SD-2",
         "SD-3",
         "SD-4",
         "SD-5",

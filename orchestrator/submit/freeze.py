@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.capture import captured_still
+from orchestrator.open_questions import refuse_while_asked
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
@@ -94,17 +95,7 @@ def _check_ready(state: State, plan: Plan) -> None:
     if loops != {LoopState.COMPLETE} or run.step != find_workflow(run.workflow).last(depth):
         text = f"the run is at step {run.step}; a plan is frozen once all phases have passed"
         raise Refused("conflict", "plan freeze", text, "do the step that is due", here)
-    answered = state.database.answers(run)
-    later = {n for m in plan.milestones for n in m.waits_for} if depth == "intent" else ()
-    problems = [
-        Problem("refused", c.id, f"the question is not answered: {c.question}",
-                ", ".join(o.key for o in c.options),
-                state.command("decide", c.id, c.options[0].key))
-        for c in plan.checkpoints
-        if c.id not in (*answered, *later)
-    ]  # fmt: skip
-    if problems:
-        raise Refused.of(problems)
+    refuse_while_asked(state, plan)
     if depth == "intent":
         check_all(state, plan, design_subject(state, plan))
         return

@@ -89,6 +89,7 @@ JSON_SCHEMA: dict[str, Any] = {
                 "by": {"enum": list(AUTHORS)},
                 "rounds": {"type": "integer", "minimum": 0, "allowed": "an integer from 0"},
                 "accepted": _text("the reason that a person gave", null=True),
+                "declined": _text("the reason that its author gave", null=True),
                 "evidence": _text("an id of the plan, file:line", null=True),
                 "cited": {"type": ["object", "null"], "additionalProperties": _FREE},
                 "answered_by": {"enum": [*ANSWERERS, None]},
