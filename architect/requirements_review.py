@@ -28,11 +28,16 @@ def review(ctx: Context) -> Block:
     marks = {mark.strip("{}"): mark for mark in (CURRENT, ORIGINAL)}
     text = fill(read_prompt("architect", "requirements_review", "review"), slots | marks)
     end = read_prompt("architect", "requirements_review", "tell" if alone else "report")
+    as_it_is = alone and CURRENT in facts.read(NEW).decode("utf-8", "replace")
+    if as_it_is:
+        end += "\n\n" + read_prompt("architect", "requirements_review", "unchanged")
     block = ctx.block().task(f"{text}\n\n{end}")
     rules = "rewrite-rules" if facts.rewrite else "review-rules"
     block.rules(read_prompt("architect", "requirements_review", rules))
     if alone:
         block.next("done", state.command("requirements", "accept"))
+        if as_it_is:
+            block.next("unchanged", state.command("requirements", "accept", "--unchanged"))
         block.next("rewrite", state.command("requirements", "refine", "--rewrite"))
         block.next("unusable", state.command("requirements", "accept", "--no"))
     return block

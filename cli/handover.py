@@ -85,9 +85,10 @@ def _is_in(question: str, ways: set[str]) -> bool:
 
 def command_name(line: str) -> str:
     """Return which of our commands a line is, such as `exec run`; "" for another program's."""
-    if not line.startswith(f"{launcher()} "):
+    ours, _, rest = line.partition(f"{launcher()} ")
+    words = rest.split()
+    if ours or not words:
         return ""
-    words = line.removeprefix(f"{launcher()} ").split()
     return next((w for w in (" ".join(words[:2]), words[0]) if w in _KNOWN), words[0])
 
 

@@ -50,7 +50,8 @@ def lane_options(start: Command) -> Command:
         given["request"] = _request(given["request"] or task, given.pop("issue"), codepath)
         lane = _chosen(flags)
         if lane == PLANNING:
-            chosen = {name: given[name] for name in ("base", "depth", "review")}
+            names = ("base", "depth", "review", "alone")
+            chosen = {name: given[name] for name in names}
             write(start_planning(codepath, given["request"], git=not no_git, **chosen))
             return
         if no_git:
@@ -102,17 +103,21 @@ def resolved(codepath: str) -> str:
 
 
 def start_planning(
-    codepath: str | None, task: str | None, *, git: bool, base: str | None, depth: str | None,
-    review: str | None,
-) -> str:  # fmt: skip
+    codepath: str | None,
+    task: str | None,
+    *,
+    git: bool,
+    base: str | None,
+    **chosen: Any,  # noqa: ANN401 – how the plans are made, as options give it
+) -> str:
     """Begin the requirements lane and return its prompt; ask for the folder if none is named.
 
     What to do is written in the requirements, so a task on the command line is ignored.
     """
     if codepath is None:
         further = [] if git else ["--no-git"]
-        for option, value in (("--depth", depth), ("--review", review)):
-            further += [option, value] if value else []
+        for name, value in chosen.items():
+            further += [f"--{name}"] if value is True else [f"--{name}", value] if value else []
         return _ask_for_folder(os.getcwd(), further)
     # Not at the top: the other lanes need nothing of the requirements lane.
     from orchestrator.requirements_lane.startup import Wanted, start_lane
@@ -122,7 +127,7 @@ def start_planning(
         "--base is ignored with --planning: each plan asks for it where it matters": base,
     }
     note = "\n".join(text for text, given in notes.items() if given)
-    return print_current(start_lane(resolved(codepath), Wanted(git, note, depth, review)))
+    return print_current(start_lane(resolved(codepath), Wanted(git, note, **chosen)))
 
 
 def _ask_for_folder(here: str, further: Iterable[str]) -> str:

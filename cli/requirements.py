@@ -115,18 +115,22 @@ def refine(state_dir: str | None, *, rewrite: bool, quits: bool) -> None:
 
 @requirements_command.command("accept")
 @click.option("--no", is_flag=True, help="The user wants to write or say more first.")
+@click.option("--unchanged", is_flag=True, help="The review has found nothing to change.")
 @quit_option
 @state_dir_option
-def accept(state_dir: str | None, *, no: bool, quits: bool) -> None:
+def accept(state_dir: str | None, *, no: bool, unchanged: bool, quits: bool) -> None:
     """Check what the review has left and ask the user, or take their no.
 
     Example: planner requirements accept
     """
     state = find_lane(state_dir)
-    if only_one(no=no, quit=quits) == "quit":
+    if only_one(no=no, unchanged=unchanged, quit=quits) == "quit":
         leave(state)
         return
-    (refining.decline if no else refining.accept)(state)
+    if no:
+        refining.decline(state)
+    else:
+        refining.accept(state, unchanged=unchanged)
     write(print_current(state))
 
 
@@ -147,13 +151,18 @@ def implement(state_dir: str | None, summary: str | None) -> None:
 @click.option("--message", metavar="FILE", help="The commit message: summary and description.")
 @click.option("--agree", is_flag=True, help="The user takes open todos as completed.")
 @click.option("--with", "wanted", multiple=True, metavar="PATH", help="Commit this file as well.")
-@click.option("--with-others", is_flag=True, help="Commit all other changed files as well.")
+@click.option("--with-others", "others", is_flag=True, help="All others but likely secrets.")
+@click.option("--without", multiple=True, metavar="PATH", help="Take this file out again.")
 @quit_option
 @state_dir_option
 def complete(
-    state_dir: str | None, message: str | None, wanted: tuple[str, ...], *, agree: bool,
-    with_others: bool, quits: bool,
-) -> None:  # fmt: skip
+    state_dir: str | None,
+    message: str | None,
+    *,
+    agree: bool,
+    quits: bool,
+    **files: Any,  # noqa: ANN401 – what the options on files give
+) -> None:
     """Rename the current requirements as completed, stage their commit, show it to the user.
 
     Example: planner requirements complete --message answers/commit.md
@@ -162,7 +171,7 @@ def complete(
     if quits:
         leave(state)
         return
-    completing.complete(state, completing.Answers(message, agree, wanted, with_others))
+    completing.complete(state, completing.Answers(message, agree, **files))
     write(print_current(state))
 
 

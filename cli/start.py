@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -30,6 +31,7 @@ from state.errors import Refused
     "--depth", type=click.Choice(DEPTHS), help="intent: the design is approved, then the code."
 )
 @click.option("--alone", is_flag=True, help="You start no sub-agents: you do all work yourself.")
+@click.option("--beside", is_flag=True, help="Begin it although this session plans already.")
 @lane_options
 @state_dir_option
 @agent_option
@@ -41,7 +43,7 @@ def start_command(
     in_advance: bool,
     chat: bool,
     alone: bool,
-    **chosen: str | None,
+    **chosen: Any,  # noqa: ANN401 – what other options give
 ) -> None:
     """Start a run for a request; the same words go on with it.
 
@@ -49,6 +51,7 @@ def start_command(
 
     Example: planner start "Parse ISO dates in the importer"
     """
+    beside = chosen.pop("beside")
     given = [f"--{name}" for name, value in chosen.items() if value is not None]
     if chat and given:
         text = f"--chat and {given[0]} exclude each other: a chat plans no change"
@@ -56,7 +59,13 @@ def start_command(
     weighs = not given and not in_advance
     keep_current()
     choices = Choices(chosen["base"], chosen["review"], chosen["depth"], strategy=weighs)
-    choices = choices._replace(alone=alone)
+    if not beside and request:
+        flags = {"--alone": alone, "--chat": chat, "--autonomous": in_advance}
+        values = [f"--{name}={value}" for name, value in chosen.items() if value is not None]
+        values += [f"--codepath={os.getcwd()}", *([f"--agent={agent}"] if agent else [])]
+        again = ("start", "--beside", *(name for name in flags if flags[name]), *values)
+        choices = choices._replace(beside=(*again, "--", request))
+    choices = choices._replace(alone=alone, chat=chat)
     started = start_run(os.getcwd(), request, state_dir, choices, agent)
     state = started.state
     if state is not None and state.run.workflow == WORKFLOW:

@@ -37,7 +37,8 @@ def text_of(block: str, width: int = 0, *, colour: bool = False) -> str:
     """Return a block as text for a person."""
     pen = Pen(width, colour)
     root = ET.fromstring(block)  # noqa: S314 – a block that this process has made
-    shown = [one for one in root if not (is_waiting(root) and is_handover(one))]
+    waits = is_waiting(root)
+    shown = [one for one in root if not (waits and is_handover(one))]
     opened = root.find("task") is not None and root.find("data[@name='page']") is not None
     lines: dict[str, _Lines] = {**_PARTS, "person": partial(person_lines, opened=opened)}
     parts = [_head(root, pen), *("\n".join(lines[e.tag](e, pen)) for e in shown)]

@@ -16,9 +16,11 @@ import click
 
 from cli.answers import write, write_end, write_standing
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
+from orchestrator.run.every_run import render_runs, rows_around
 from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.builders import visible_line
 from shared.mode.where import NOBODY, Target
+from shared.which_run import SeveralRuns
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -58,7 +60,14 @@ def status_command(state_dir: str | None, *, as_json: bool, as_line: bool, watch
     if as_line:
         write(_line(state_dir))
         return
-    state = opened_to_read(state_dir)
+    try:
+        state = opened_to_read(state_dir)
+    except SeveralRuns:
+        if watched:
+            raise
+        rows = rows_around(os.getcwd())
+        write(json.dumps({"under_way": rows}, indent=2) + "\n" if as_json else render_runs(rows))
+        return
     if watched:
         _watch(state.state_dir)
     elif as_json:
@@ -71,6 +80,8 @@ def _line(state_dir: str | None) -> str:
     """Return the line of the run; empty where there is none, as a status line is always shown."""
     try:
         return line_of(opened_to_read(state_dir)) + "\n"
+    except SeveralRuns:
+        return f"{len(rows_around(os.getcwd()))} plans under way\n"
     except Refused:
         return "\n"
 

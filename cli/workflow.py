@@ -15,7 +15,7 @@ from orchestrator.strategy_route import bundle_runs
 from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.bundles import check_bundle, find_bundles
 from orchestrator.strategy_route.opening import find_strategy
-from shared.builders import Block, json_text
+from shared.builders import Block, counted, json_text
 from shared.mode.sessions import repository_root
 from shared.resources import command, read_prompt
 from state.actors import HOST
@@ -99,7 +99,7 @@ def list_bundles(*, as_json: bool) -> None:
 
 def told_faults(count: int) -> str:
     """Return in words that a bundle has faults, and what lists them."""
-    return f"{count} faults, which `planner workflow check` tells"
+    return f"{counted(count, 'fault')}, as `planner workflow check` tells"
 
 
 @workflow_command.command("run")

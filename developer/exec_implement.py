@@ -38,7 +38,7 @@ def implement(ctx: Context) -> Block:
     view = View(ctx.state)
     running, asked = view.with_status(IN_PROGRESS), ctx.selectors.get("milestone", "")
     if asked not in running:
-        text = f"{asked or 'no milestone'} is not started, or it is handed in"
+        text = f"{asked} is not being written" if asked else "this command names no milestone"
         known = ", ".join(running) or "none is in progress"
         here = ctx.state.command("step", ctx.state.run.workflow)
         raise Refused("conflict", "--milestone", text, f"stop here; in progress: {known}", here)

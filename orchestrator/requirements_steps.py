@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from architect.requirements_review import review
 from orchestrator.requirements_text import open_todos
 from shared.builders import first_of
+from shared.known_secrets import is_secret_in
 from shared.requirements_record import (
     COMMIT_MESSAGE,
+    CURRENT,
     IN_WORK,
     NEW,
     SUMMARY,
@@ -21,7 +24,7 @@ from shared.requirements_record import (
 )
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, transition_path
 from shared.run import open_state
-from shared.steps.workflow import Step
+from shared.steps.workflow import Context, Step
 from state.actors import HOST
 
 if TYPE_CHECKING:
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from shared.builders import Block
     from shared.requirements_record import Lane
     from shared.run import State
-    from shared.steps.workflow import Context
 
     Options = Sequence[tuple[str, str, tuple[str, ...]]]
 
@@ -116,11 +118,18 @@ def new_requirements(ctx: Context, facts: Lane) -> Block:
 def refine(ctx: Context, facts: Lane) -> Block:
     """Return the prompt that has the requirements reviewed, then asks the user about them."""
     state = ctx.state
+    if not facts.reviewed and facts.alone:
+        return review(Context(ctx.workflow, ctx.number, state, {"by": HOST}))
     if not facts.reviewed:
-        block = ctx.block().task(_prompt("refine"))
-        review = state.command("step", "requirements-review")
-        block.dispatch("architect", [review], model=state.model("architect"))
+        as_it_is = CURRENT in facts.read(NEW).decode("utf-8", "replace")
+        unchanged = read_prompt("architect", "requirements_review", "unchanged")
+        task = _prompt("refine")
+        block = ctx.block().task(f"{task}\n\n{unchanged}" if as_it_is else task)
+        words = state.command("step", "requirements-review")
+        block.dispatch("architect", [words], model=state.model("architect"))
         block.next("done", state.command("requirements", "accept"))
+        if as_it_is:
+            block.next("unchanged", state.command("requirements", "accept", "--unchanged"))
         block.next("alone", state.command("step", "requirements-review", "--by", HOST))
         block.next("rewrite", state.command("requirements", "refine", "--rewrite"))
         return block.next("unusable", state.command("requirements", "accept", "--no"))
@@ -202,13 +211,17 @@ def _completing_words(*, git: bool) -> tuple[str, ...]:
 def _ready(ctx: Context, facts: Lane) -> Block:
     """Return the prompt that shows the commit to be made and asks the user to continue."""
     block = ctx.block()
-    block.task(_prompt("ready", message=answer_path(ctx.state.state_dir, COMMIT_MESSAGE)))
+    task = _prompt("ready", message=answer_path(ctx.state.state_dir, COMMIT_MESSAGE))
+    if facts.others or facts.wanted:
+        words = ctx.state.command("requirements", "complete")
+        task += "\n\n" + _prompt("ready-others", command=words)
+    block.task(task)
     _show_commit(block, facts)
     ways: list[tuple[str, str, tuple[str, ...]]] = [
         ("continue", "Commit what is staged.", ("commit",))
     ]
-    if facts.others:
-        text = "Commit the other changed files as well."
+    if any(not _marks(facts, name) for name in facts.others):
+        text = "Commit the other changed files as well, but those with a remark."
         ways.append(("with others", text, ("complete", "--with-others")))
     words = ("complete", "--message", answer_word(COMMIT_MESSAGE))
     ways.append(("reword", "Another commit message.", words))
@@ -217,12 +230,27 @@ def _ready(ctx: Context, facts: Lane) -> Block:
     return _ask(block, ctx.state, "commit", question, ways)
 
 
+def _marks(facts: Lane, name: str) -> str:
+    """Return what has to be known of a file before it is committed, to follow its name."""
+    marks = {
+        "removed": name in facts.staged and facts.staged[name] is None,
+        "looks like a secret": is_secret_in(*os.path.split(name)),
+        "taken back": name in facts.taken_back,
+    }
+    said = ", ".join(text for text, holds in marks.items() if holds)
+    return f" ({said})" if said else ""
+
+
+def _plain_last(name: str) -> bool:
+    """Whether a file comes after those that look like secrets: a list may be cut."""
+    return not is_secret_in(*os.path.split(name))
+
+
 def _show_commit(block: Block, facts: Lane) -> None:
     block.data("message", facts.message)
-    removed = [name for name, entry in facts.staged.items() if entry is None]
-    names = [f"{name} (removed)" if name in removed else name for name in facts.staged]
-    block.data("staged", "\n".join(first_of(names, SHOWN)))
-    block.data("changed, not staged", "\n".join(first_of(facts.others, SHOWN)))
+    for heading, names in (("staged", facts.staged), ("changed, not staged", facts.others)):
+        lines = [name + _marks(facts, name) for name in sorted(names, key=_plain_last)]
+        block.data(heading, "\n".join(first_of(lines, SHOWN)))
     left_out = facts.left_out or ([] if facts.ignored else ["nothing"])
     block.data("left out as temporary", "\n".join(first_of(left_out, SHOWN)))
     block.data("left out, ignored by git", "\n".join(first_of(facts.ignored, SHOWN)))

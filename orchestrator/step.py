@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.output import write_answer
 from shared.resources import command
-from shared.run import has_run, open_state
+from shared.run import open_state
 from shared.steps.entry_points import discover_workflows, find_workflow
 from shared.steps.program import (
     USAGE,
@@ -18,6 +18,7 @@ from shared.steps.program import (
     refuse_words,
     step_number,
 )
+from shared.which_run import has_run
 from state.errors import Refused
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.reviewed import beyond_limit, passed_with, reviewers_of
 from shared.archive import paths as archived
+from shared.contents import DOCUMENTS, INTENTS, PERSON, lines_for
 from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
@@ -56,8 +57,9 @@ def _revised(state: State, plan: Plan) -> list[str]:
 
 
 def _reviewed(plan: Plan) -> str:
-    rounds = max([outcome.iteration for outcome in plan.reviews], default=1)
-    gates = f"; a gate took {rounds} rounds" if rounds > 1 else ""
+    rounds = [one.iteration for one in plan.reviews if one.iteration > 1]
+    which = "a gate" if len(rounds) == 1 else f"{len(rounds)} gates"
+    gates = f"; {which} took {' and '.join(map(str, rounds))} rounds" if rounds else ""
     beyond = beyond_limit(plan.reviews)
     return f"reviewed by {reviewers_of(plan.reviews)}{gates}{beyond and '; '}{beyond}"
 
@@ -77,6 +79,14 @@ def _files_of(milestone: Milestone, run: Run) -> list[str]:
         return [*milestone.files]
     changes = changes_of(milestone)
     return [f"{c.old_file} → {c.file}" if c.old_file else c.file for c in changes]
+
+
+def _intended(plan: Plan, run: Run) -> list[str]:
+    """Return what is to be done in each file where that is approved and no code is written yet."""
+    if run.depth != "intent":
+        return []
+    contents = (INTENTS, DOCUMENTS)
+    return [line for m in plan.milestones for line in lines_for(PERSON, contents, m)]
 
 
 def _apart(plan: Plan) -> list[str]:
@@ -116,6 +126,7 @@ def summary(state: State) -> str:
         *(task.text for task in plan.task_spec if task.out_of_scope),
         *(f"assumed at the start: {text}" for text in plan.context.assumptions),
         *(f"risk: {r.risk}" for r in plan.planning_context.known_risks),
+        *_intended(plan, run),
         "; ".join(filter(None, [f"files: {', '.join(files)}", _committed(state)])),
         f"verify: {_verified(plan.verify)}"
         if run.depth == "full"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from shared import bounded_toml
 from shared.bounded_toml import MOST_BYTES
 from shared.config_keys import ALLOWED_SIGNERS, KEYS, PLAN_IN, REQUIRED, check_run_table
-from shared.defaults import CONTEXT_TOKENS, DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
+from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
 from shared.git.large import MOST_MB
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
@@ -54,7 +54,8 @@ class Config:
     on_timeout: str = ON_TIMEOUT[0]
     max_parallel_steps: int = PARALLEL_STEPS
     decision_timeout_seconds: int = 0
-    max_context_tokens: int = CONTEXT_TOKENS
+    # 0 where nobody has named it; see decision 0172.
+    max_context_tokens: int = 0
     enabled: bool = True
     # Whether an approved plan is carried out at once.
     auto_run: bool = False

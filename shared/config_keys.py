@@ -219,7 +219,9 @@ KEYS: dict[str, dict[str, Key]] = {
             _check_count,
         ),
         "max_context_tokens": Key(
-            "max_context_tokens", "the size of an assistant's context in tokens", _check_count
+            "max_context_tokens",
+            "the size of an assistant's context in tokens; unless set nothing is said of it",
+            _check_count,
         ),
         "enabled": Key("enabled", "true or false", _check_flag),
         "auto_run": Key("auto_run", "true or false", _check_flag),

@@ -8,6 +8,3 @@ DEFAULT_LINES = 300  # changed lines
 
 # Agents that write at once; see decision 0033.
 PARALLEL_STEPS = 4
-
-# What an assistant can read at once.
-CONTEXT_TOKENS = 100_000

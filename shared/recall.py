@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.approvers import NOBODY, approvals
-from shared.contents import ALTERNATIVES, DECISIONS, INVARIANTS, RISKS, TRADEOFFS
+from shared.contents import (
+    ALTERNATIVES,
+    ASSUMED,
+    CONSTRAINTS,
+    DECISIONS,
+    INVARIANTS,
+    NOT_WANTED,
+    RISKS,
+    TRADEOFFS,
+)
 from shared.git.repository import find_repository
 from shared.plan_refs import FETCHED, KEPT
 from state.clock import moment
@@ -42,13 +51,16 @@ _BEST, _LOOKED_FOR = 3, 6
 _LOG = "--format=%H%x00%ct%x00%(trailers:key=Plan-Digest,valueonly,separator=%x2C)%x00%b%x01"
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40})")
 _DAY_S = 86_400
-_RECALLED = {
-    "decision": DECISIONS,
-    "rejected alternative": ALTERNATIVES,
-    "risk": RISKS,
-    "invariant": INVARIANTS,
-    "tradeoff": TRADEOFFS,
-}
+_RECALLED = (
+    ("decision", DECISIONS),
+    ("rejected alternative", ALTERNATIVES),
+    ("rejected alternative", NOT_WANTED),
+    ("constraint", CONSTRAINTS),
+    ("assumption", ASSUMED),
+    ("risk", RISKS),
+    ("invariant", INVARIANTS),
+    ("tradeoff", TRADEOFFS),
+)
 
 
 def open_memory(repository: Repository) -> Memory:
@@ -155,9 +167,9 @@ def _entries_of(plan: Plan, digest: str, source: str, commit: str, at: str) -> l
 
     about = plan.overview
     history = "\n".join(filter(None, [about.problem.strip(), about.approach.strip()]))
-    rows = [(kind, row) for kind, content in _RECALLED.items() for row in content.rows(plan)]
+    rows = [(kind, row) for kind, content in _RECALLED for row in content.rows(plan)]
     found = [entry("history", "overview", about.title, history)]
-    found += [entry(kind, row.id, row.text, row.why) for kind, row in rows if row.id]
+    found += [entry(kind, row.id, row.text, row.why) for kind, row in rows]
     return [one for one in found if one.title]
 
 
@@ -207,10 +219,11 @@ def _seconds(at: str) -> float:
 def as_block(one: Found) -> Json:
     """Return what was recalled as a block of gathered context (§2), with where it comes from."""
     entry = one.entry
-    origin = f"{entry.source} {entry.name}, commit {entry.commit_id[:12]} of {entry.at}"
+    where = " ".join(filter(None, [entry.source, entry.name]))
+    origin = f"{where}, commit {entry.commit_id[:12]} of {entry.at}"
     return {
         "title": f"{entry.kind.capitalize()}: {entry.title}", "source_type": "plan_memory",
-        "node_ids": [f"{entry.digest[:12]}:{entry.name}"],
+        "node_ids": [f"{entry.digest[:12]}:{entry.name or entry.kind}"],
         "provenance": [f"{origin}, approved: {one.approved}"],
         "confidence_avg": one.confidence, "content": entry.body or entry.title,
     }  # fmt: skip
@@ -228,7 +241,8 @@ def line_of(one: Found) -> str:
     """Return what was recalled in one line: what, why, where from, how sure."""
     entry = one.entry
     why = " ".join(entry.body.split())
-    text = f"{entry.kind} {entry.name}: {' '.join(entry.title.split())}"
+    named = " ".join(filter(None, [entry.kind, entry.name]))
+    text = f"{named}: {' '.join(entry.title.split())}"
     told = f"{entry.source}, {entry.at[:10]}, approved: {one.approved}"
     told += f", confidence {one.confidence:.2f}"
     return f"{text}{f' – {why}' if why else ''} ({told})"

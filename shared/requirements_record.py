@@ -36,6 +36,7 @@ class Lane:
 
     __slots__ = (
         "agreed",
+        "alone",
         "branch",
         "changed",
         "closed",
@@ -51,12 +52,14 @@ class Lane:
         "review",
         "review_mode",
         "reviewed",
+        "reviewed_as_is",
         "rewrite",
         "root",
         "run",
         "staged",
         "stamp",
         "started",
+        "taken_back",
         "text",
         "told",
         "wanted",
@@ -68,6 +71,8 @@ class Lane:
     # The user's choices for the plans, empty where left open.
     depth: str
     review_mode: str
+    # Whether the host starts no sub-agents.
+    alone: bool
     branch: str
     changed: list[str]
     # Files left behind by an interrupted round, each with its time.
@@ -75,6 +80,8 @@ class Lane:
     # The SHA-256 of the requirements when their review began.
     review: str
     reviewed: bool
+    # Whether the review has found nothing to change.
+    reviewed_as_is: bool
     # Whether the user asked for a rewrite.
     rewrite: bool
     # Whether the history has the beginning of the implementation.
@@ -91,6 +98,8 @@ class Lane:
     others: list[str]
     # Other files that the user agreed to commit.
     wanted: list[str]
+    # Files that the user has taken out of the commit again.
+    taken_back: list[str]
     left_out: list[str]
     # What git leaves out.
     ignored: list[str]
@@ -104,14 +113,18 @@ class Lane:
         self.codepath, self.root, self.git = codepath, codepath, git
         self.branch = self.told = self.depth = self.review_mode = ""
         self.changed, self.found = [], []
+        self.alone = False
         self.begin_round()
 
     def begin_round(self) -> None:
         """Forget what belongs to one round of requirements."""
         self.review = self.run = self.stamp = self.text = self.message = self.lines = ""
-        self.reviewed = self.rewrite = self.started = self.agreed = self.closed = False
+        self.reviewed = self.reviewed_as_is = self.rewrite = self.started = self.agreed = (
+            self.closed
+        ) = False
         self.staged = {}
         self.others, self.wanted, self.left_out, self.ignored = [], [], [], []
+        self.taken_back = []
 
     def end_round(self) -> None:
         """Forget a round that is over, but that it was."""

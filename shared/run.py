@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from shared import resources
 from shared.digests import SHORTEST
 from shared.mode import limits
-from shared.mode.sessions import agent_name, repository_root
+from shared.mode.sessions import agent_name
 from shared.mode.transitions import change_run
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.strategy_record import WORKFLOW as STRATEGY
+from shared.which_run import run_here
 from state import store
 from state.clock import now
 from state.database import Database
@@ -35,6 +36,7 @@ class State:
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
         self.worktree = resources.worktree_path(state_dir)
+        self._plan_path = resources.plan_path(state_dir)
         self.database = database
         self.opened_at = time.time()
         # The rows of those who plan it.
@@ -62,7 +64,7 @@ class State:
             text = "the run has no plan yet: its strategy is not chosen"
             here = self.command("step", STRATEGY)
             raise Refused("conflict", self.state_dir, text, "do the step that is due", here)
-        path = resources.plan_path(self.state_dir)
+        path = self._plan_path
         planned = self.run.status in ("ACTIVE", "PAUSED") and self.run.workflow != REQUIREMENTS
         if planned and not os.path.lexists(path):
             text = "the plan of this run is gone"
@@ -210,12 +212,13 @@ def without_links(state: State) -> State:
 
 
 def open_state(state_dir: str | None, folder: str) -> State:
-    """Return the run of `state_dir`, or the only active run of the repository around `folder`.
+    """Return the run of `state_dir`, or the one that is meant in the repository around `folder`.
 
-    Raises Refused naming the active runs when there is none or more than one.
+    Raises Refused naming the runs under way when there is none or more than one.
     """
     if state_dir is None:
-        return without_links(_only_run(folder))
+        database, meant = run_here(folder)
+        return without_links(State(meant.state_dir, database, meant))
     _check_no_link_above(os.path.abspath(state_dir))
     real = resources.known_state_dir(state_dir)
     check_no_links(real)
@@ -241,48 +244,3 @@ def open_state(state_dir: str | None, folder: str) -> State:
         )
         raise Refused("not_found", state_dir, text, known)
     return State(real, database, run)
-
-
-def _has_runs(folder: str) -> bool:
-    """Return whether plans of runs are left in the repository around `folder`."""
-    root = repository_root(folder)
-    runs = os.path.join(root, resources.PLANNER_FOLDER, "runs") if root else ""
-    names = os.listdir(runs) if os.path.isdir(runs) else []
-    return any(os.path.isfile(resources.plan_path(os.path.join(runs, name))) for name in names)
-
-
-def has_run(folder: str) -> bool:
-    """Return whether a run of the repository around `folder` is under way or only started."""
-    path = resources.repository_database(folder)
-    runs = Database(path).runs("ACTIVE", "PAUSED", "IDLE") if path else []
-    return any(run.workflow != REQUIREMENTS and os.path.isdir(run.state_dir) for run in runs)
-
-
-def _only_run(folder: str) -> State:
-    """Return the run to use in the repository around `folder`; Refused if none or several fit."""
-    path = resources.repository_database(folder)
-    start = resources.command("start")
-    every = Database(path).runs() if path else []
-    if not every and _has_runs(folder):
-        text = "the planner's database is gone, and with it what was approved"
-        allowed = (
-            "a person takes up the plans that are left, so that they can be approved or undone"
-        )
-        raise Refused("not_found", folder, text, allowed, resources.command("repair"))
-    if path is None:
-        text = "no run of the planner was started in this repository"
-        raise Refused("not_found", folder, text, "name a run by --state-dir, or start one", start)
-    database = Database(path)
-    runs = [r for r in every if os.path.isdir(r.state_dir)]
-    started = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
-    # A requirements lane is meant only where no plan of its own is under way.
-    started = [r for r in started if r.workflow != REQUIREMENTS] or started
-    active = started or [r for r in runs if r.status == "IDLE"] or runs[-1:]
-    inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
-    if len(inside or active) != 1:
-        several = f"{len(active)} runs are active here, so name the one that you mean"
-        text = several if active else "no run is active here"
-        known = "; ".join(f"--state-dir {resources.quote(r.state_dir)}" for r in active)
-        raise Refused("not_found", folder, text, known or f"start a run: {start}")
-    run = (inside or active)[0]
-    return State(run.state_dir, database, run)

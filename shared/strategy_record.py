@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from shared import resources
+from state.errors import Refused
 from state.files import read_json
 
 Json = dict[str, Any]
@@ -66,8 +68,10 @@ class Strategy:
         return dict(sorted(vars(self).items()))
 
     @classmethod
-    def from_json(cls, values: Json) -> Strategy:
-        """Return the facts from a dict that `to_json` made."""
+    def from_json(cls, values: Any) -> Strategy:  # noqa: ANN401 – any JSON value
+        """Return the facts from a dict that `to_json` made; ValueError for any other value."""
+        if not isinstance(values, dict) or any(_is_damaged(values, f.name) for f in fields(cls)):
+            raise ValueError
         return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
 
     @property
@@ -102,5 +106,49 @@ class Strategy:
 
 
 def read_strategy(state_dir: str) -> Strategy:
-    """Return what the strategy of a state directory remembers."""
-    return Strategy.from_json(read_json(resources.strategy_path(state_dir)))
+    """Return what the strategy of a state directory remembers; Refused where it is damaged."""
+    path = resources.strategy_path(state_dir)
+    try:
+        return Strategy.from_json(read_json(path))
+    except (Refused, ValueError) as error:
+        if isinstance(error, Refused) and error.problems[0].kind not in ("invalid", "not_found"):
+            raise
+        text = "what the choice of a strategy remembers is damaged or gone"
+        allowed = "a person has it set aside; then the choice begins again"
+        way = resources.command("repair", state_dir=state_dir)
+        raise Refused("invalid", path, text, allowed, way) from None
+
+
+def damage_of(state_dir: str, *, begun: bool) -> str:
+    """Return what is wrong with what a strategy remembers; "" where it is whole.
+
+    Without the file only a strategy that has `begun` is damaged.
+    """
+    if not begun and not os.path.lexists(resources.strategy_path(state_dir)):
+        return ""
+    try:
+        read_strategy(state_dir)
+    except Refused as refusal:
+        return refusal.problems[0].problem
+    return ""
+
+
+# Each entry has at least these, by the name of its list.
+_ENTRIES = {"plans": ("attempt", "plan"), "gathered": ("source_type", "node_ids")}
+_TEXTS = ("query", "mode", "purpose", "status", "why")
+_MAPS = ("requirements", "goals")
+
+
+def _is_damaged(values: Json, name: str) -> bool:
+    """Return whether a field is not what the program writes; most may be left out."""
+    if name not in values:
+        return name in ("query", "mode")
+    value = values[name]
+    if name in _TEXTS:
+        return not isinstance(value, str) or (name == "mode" and value not in MODES)
+    if name == "attempt" or name in _MAPS:
+        return not isinstance(value, int if name == "attempt" else dict)
+    kind, has = str if name == "costs" else dict, _ENTRIES.get(name, ())
+    return not isinstance(value, list) or any(
+        not isinstance(one, kind) or any(key not in one for key in has) for one in value
+    )

@@ -59,6 +59,9 @@ def as_completed(todo: str, name: str) -> str:
 
 def also_committed(todo: str, files: Sequence[str]) -> str:
     """Return a completed todo list that names the other files that the user agreed to commit."""
-    kept = todo.partition(_ALSO)[0].rstrip("\n")
+    kept, named_before, _ = todo.partition(_ALSO)
+    kept = kept.rstrip("\n")
+    if not files:
+        return f"{kept}\n" if named_before else todo
     rows = "".join(f"- {file}\n" for file in files)
     return f"{kept}\n\n{_ALSO}\n\n{rows}"

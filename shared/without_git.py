@@ -11,6 +11,8 @@ from shared.secret_walk import scan, secret_files
 from state.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shared.git.repository import Repository
 
 
@@ -31,8 +33,13 @@ def keep_up(repository: Repository) -> None:
         keep_files(repository.root)
 
 
-def check_start(root: str, request: str, depth: str | None, state_dir: str | None) -> None:
-    """Raise Refused for what cannot be chosen for a run in a folder without git (PL-35)."""
+def check_start(
+    root: str, request: str, depth: str | None, state_dir: str | None, lane: Sequence[str] = ()
+) -> None:
+    """Raise Refused for what cannot be chosen for a run in a folder without git (PL-35).
+
+    `lane` are the options that begin a lane there.
+    """
     real = os.path.realpath(state_dir or "")
     inside = os.path.relpath(real, os.path.realpath(root)).split(os.sep)
     if state_dir is not None and inside[0] not in (os.pardir, PLANNER_FOLDER):
@@ -41,5 +48,7 @@ def check_start(root: str, request: str, depth: str | None, state_dir: str | Non
     if depth == "full":
         text = "the folder is in no git repository, and without git only intents are approved first"
         allowed = "--depth intent; or make it a repository with a commit, then start again"
-        retry = command("start", *filter(None, [request]), "--depth", "intent", "--codepath", root)
+        retry = command(
+            "start", *filter(None, [request]), *lane, "--depth", "intent", "--codepath", root
+        )
         raise Refused("refused", "--depth", text, allowed, retry)

@@ -23,7 +23,7 @@ APPLICATION_ID = 0x504C4E52  # "PLNR"
 BUSY_TIMEOUT_MS = 30_000
 # Python cannot decode SQLite's message about a damaged name, nor pass on a text that is not valid
 # Unicode.
-FAULTS = (sqlite3.Error, UnicodeError)
+FAULTS = (sqlite3.Error, UnicodeError, OverflowError)
 # The disk or our rights to it are at fault, not the database.
 _ENVIRONMENT = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
@@ -195,9 +195,12 @@ def _existing(path: str) -> str:
 
 def unusable(path: str, error: Exception) -> Refused:
     """Return the Refused exception that explains an error reported by SQLite."""
-    if isinstance(error, UnicodeEncodeError):
-        text = f"the text cannot be stored: {error}; nothing was changed"
-        return Refused("invalid", "text", text, "give text that is valid UTF-8")
+    kinds = {
+        UnicodeEncodeError: ("text", f"the text cannot be stored: {error}", "text of valid UTF-8"),
+        OverflowError: ("number", "a number has more than 64 bits", f"at most {(1 << 63) - 1}"),
+    }
+    if (kind := kinds.get(type(error))) is not None:
+        return Refused("invalid", kind[0], f"{kind[1]}; nothing was changed", kind[2])
     # The lowest byte of a code is its kind; Python's own errors have no code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     text = f"{error}; nothing was changed"

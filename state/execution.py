@@ -26,6 +26,12 @@ STATUSES = (PENDING, IN_PROGRESS, BLOCKED, NEEDS_DECISION, COMPLETED)
 TIMED_OUT = "decision timed out"
 ENDED = "the run was cancelled while it was in progress"
 
+# What cannot be done to a milestone, after "it cannot".
+_VERBS = {
+    "start": "be started", "succeed": "be done", "block": "be blocked", "ask": "wait for an answer",
+    "time out": "wait too long", "decide": "take a decision", "retry": "be tried again",
+    "hold off": "wait for a rate limit to end", "recover": "be taken up", "end": "be ended",
+}  # fmt: skip
 # action → the statuses it is taken from, and the status it leads to.
 ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "start": ((PENDING,), IN_PROGRESS),
@@ -78,9 +84,9 @@ def after(progress: Progress, action: str, **values: Any) -> Progress:  # noqa: 
     """
     sources, status = ACTIONS[action]
     if progress.status not in sources or (action == "decide" and not progress.waits):
-        possible = [name for name, (taken, _) in ACTIONS.items() if progress.status in taken]
-        text = f"{action} is not possible for {progress.id}, which is {progress.status}"
-        raise Refused("conflict", progress.id, text, ", ".join(possible), "planner status")
+        status = progress.status.lower().replace("_", " ")
+        text = f"it is {status}, so it cannot {_VERBS[action]}"
+        raise Refused("conflict", progress.id, text, "see where it stands", "planner status")
     if action == "start":
         values |= {"attempts": progress.attempts + 1, "not_before": "", "turns": 0}
     elif action == "succeed":

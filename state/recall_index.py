@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
-VERSION = "2"
+VERSION = "3"
 _SCHEMA = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     """CREATE TABLE plans (digest TEXT PRIMARY KEY, source TEXT NOT NULL,
@@ -49,11 +49,12 @@ _STOP = frozenset(_SAYING_NOTHING.split())
 
 
 class Entry(NamedTuple):
-    """One thing that a plan said: a decision, a rejected alternative, a risk, an invariant."""
+    """One thing that a plan said: a decision, a rejected alternative, a constraint, a risk."""
 
     title: str
     body: str
     kind: str
+    # Its id, "" of what has none.
     name: str
     digest: str
     # Where the plan was read.

@@ -12,14 +12,15 @@ class Run:
     """One run (a user's request handled from start to end), as read from its database row."""
 
     __slots__ = (
-        "alone", "commit_id", "created_at", "depth", "digest", "repository", "request", "review",
-        "revision", "run_id", "stage", "state_dir", "status", "step", "workflow",
+        "alone", "commit_id", "created_at", "depth", "digest", "lane", "repository", "request",
+        "review", "revision", "run_id", "stage", "state_dir", "status", "step", "workflow",
     )  # fmt: skip
     alone: int  # 1 where the host starts no sub-agents
     run_id: str
     request: str
     repository: str
     state_dir: str
+    lane: str
     depth: str
     status: str
     stage: str

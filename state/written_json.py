@@ -7,6 +7,7 @@ object has no other fields.
 
 from __future__ import annotations
 
+import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ _MOST_SHOWN = 60  # characters of the name of a field that there is not
 _MOST_LISTED = 100  # problems of one file
 _KINDS = {"array": "a list", "object": "an object", "string": "a text", "number": "a number",
           "integer": "a whole number", "boolean": "true or false", "null": "null"}  # fmt: skip
+_PLACEHOLDER = re.compile(r"\s*…\s*(\([^()]*\)\s*)?\Z")
 _EMPTY = r"\S"  # the pattern of a text that says something
 _BOUNDS = {"minimum": "this is too small", "maximum": "this is too large",
            "minItems": "this is empty", "minLength": "this is empty"}  # fmt: skip
@@ -61,6 +63,7 @@ def problems_in(
     there are too many problems, or too deep ones, for all to be found.
     """
     problems = [*islice(check_value(at, value), _MOST_LISTED)]
+    problems = problems or [*islice(_unwritten(at, value), _MOST_LISTED)]
     if not problems and is_plainly_sound(value, schema):
         return []
     cut = False
@@ -80,6 +83,20 @@ def problems_in(
     if cut or len(problems) >= _MOST_LISTED:
         raise Refused.of(told)
     return told
+
+
+def _unwritten(at: str, value: object) -> Iterator[Problem]:
+    """Yield where an example's placeholder still stands, as an example sent back has it."""
+    if isinstance(value, str):
+        if _PLACEHOLDER.match(value):
+            text = "this is the example's placeholder"
+            yield Problem("invalid", at, text, "your own text, or leave the field out")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _unwritten(f"{at}.{key}", item)
+    elif isinstance(value, list):
+        for n, item in enumerate(value):
+            yield from _unwritten(f"{at}[{n}]", item)
 
 
 def checked(value: object, schema: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 – any JSON value

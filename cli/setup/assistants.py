@@ -19,6 +19,7 @@ from shared.git.repository import find_repository
 from shared.mode import sessions
 from shared.mode.sessions import sha256
 from shared.place import cache
+from shared.resources import sessions_path
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _remove_the_rest() -> None:
         os.rmdir(os.path.dirname(packages))
     shutil.rmtree(cache.folder(), ignore_errors=True)
     if not sessions.all_sessions():  # else hooks of a plugin still hold them
-        shutil.rmtree(sessions.folder(), ignore_errors=True)
+        shutil.rmtree(sessions_path(), ignore_errors=True)
     state = resources.setup_path().rstrip(os.sep)
     shutil.rmtree(state, ignore_errors=True)
     with contextlib.suppress(OSError):

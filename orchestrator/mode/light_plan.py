@@ -27,6 +27,7 @@ from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, check_only_here
 from shared.mode.where import database_path
 from shared.named_files import read_answer
+from shared.resources import sessions_path
 from shared.user_config import limited, load_user_config
 from state import light
 from state.actors import HOST, UNPROVEN
@@ -159,8 +160,7 @@ def remark(found: Mode, text: str) -> None:
     if not text.strip():
         raise Refused("invalid", "TEXT", "the remarks are empty", "say in TEXT what to change")
     check_tree(found)
-    said = [found.row.reason if found.row else None, f"remarks: {text.strip()}"]
-    found.change("revise", HOST, text, reason="\n".join(filter(None, said)))
+    found.change("revise", HOST, text.strip())
 
 
 def reject(found: Mode, digest: str | None, reason: str) -> None:
@@ -237,7 +237,7 @@ def resume(found: Mode, agent: str | None, *, take_over: bool = False) -> None:
     # A person in a terminal has no session that could be kept read-only.
     is_session = name != repository or bool(assistant_variable())
     if is_session and name != found.agent and not sessions.join(name, found.agent):
-        text = f"{sessions.folder()} cannot be written, so hooks would not keep this session"
+        text = f"{sessions_path()} cannot be written, so hooks would not keep this session"
         raise Refused("refused", "resume", f"{text} read-only", "let it be written")
 
 

@@ -14,10 +14,11 @@ from shared.mode.transitions import change_agent, status_of
 from shared.mode.where import NOBODY, database_path, nobody_plans, open_database
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import State, open_state, without_links
+from shared.which_run import holds_session, quoted, several, under_way
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
-from state.stages import ACTIVE, INACTIVE, PAUSED
+from state.stages import IDLE, INACTIVE
 
 if TYPE_CHECKING:
     from typing import Any
@@ -101,9 +102,26 @@ class Mode:
             return self.state.halted
         if self.overdue:
             return self.overdue
-        rows = self.database.audit_rows(None)
-        own = [r for r in rows if r["agent"] == self.agent and r["run_id"] is None]
+        own = self._own_rows()
         return next((r["detail"] for r in reversed(own) if r["action"] == "pause"), "")
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what the user has said of the light plan, in order; none for a run."""
+        if self.state is not None:
+            return []
+        said: list[str] = []
+        for one in self._own_rows():
+            if one["action"] == "enter":
+                said = []
+            elif one["action"] == "revise":
+                said.append(one["detail"])
+        return said
+
+    def _own_rows(self) -> list[dict[str, Any]]:
+        """Return the audit of what this agent has planned without a run."""
+        rows = self.database.audit_rows(None)
+        return [r for r in rows if r["agent"] == self.agent and r["run_id"] is None]
 
     def change(self, action: str, who: str, detail: str = "", **values: object) -> None:
         """Carry out an action such as pause or submit for an agent that plans without a run."""
@@ -140,26 +158,28 @@ def find(target: Target, now: float) -> Mode:
         return found
     database, any_agent = found.database, target.agent is None
     lone = [r for r in database.planning_live() if r.run_id is None] if any_agent else []
-    runs = database.runs(ACTIVE, PAUSED) if any_agent else []
-    # A requirements lane is meant only where it holds a session, and no plan of its own is
-    # under way: between two rounds nobody plans.
-    runs = [r for r in runs if r.workflow != REQUIREMENTS] or [
-        r for r in runs if _holds(database, r)
-    ]
+    runs = _plans(database) if any_agent else []
     if not lone and not runs:
         raise nobody_plans(found.limit_note)
     if len(lone) + len(runs) > 1:
-        names = [f"--agent {resources.quote(r.agent_name)}" for r in lone]
-        names += [f"--state-dir {resources.quote(r.state_dir)}" for r in runs]
-        text = "several plans are under way here; add one of these options"
-        raise Refused("not_found", target.folder, text, "; ".join(names))
+        names = (
+            f"{quoted(r.task_description or 'a light plan')}: "
+            f"--agent {resources.quote(r.agent_name)}"
+            for r in lone
+        )
+        raise several(target.folder, runs, [*names])
     if lone:
         return _of_agent(database, lone[0].agent_name, now)
     return Mode(database, found.agent, now, open_state(runs[0].state_dir, target.folder))
 
 
-def _holds(database: Database, run: Run) -> bool:
-    return any(row.phase != INACTIVE for row in database.planning_of(run.run_id))
+def _plans(database: Database) -> list[Run]:
+    """Return the runs that somebody plans or carries out.
+
+    Between two rounds a requirements lane holds no session: nobody plans then.
+    """
+    runs = [run for run in under_way(database) if run.status != IDLE]
+    return [r for r in runs if r.workflow != REQUIREMENTS or holds_session(database, r)]
 
 
 def own_mode(target: Target, now: float) -> Mode:
@@ -194,7 +214,7 @@ def find_light(target: Target, digest: str, now: float) -> Mode | None:
         text = "several sessions submitted a plan with this digest; add one of these options"
         names = "; ".join(f"--agent {resources.quote(r.agent_name)}" for r in same)
         raise Refused("conflict", digest, text, names)
-    if not same and (len(rows) != 1 or database.runs(ACTIVE, PAUSED)):
+    if not same and (len(rows) != 1 or _plans(database)):
         return None
     return _of_agent(database, (same or rows)[0].agent_name, now)
 

@@ -46,6 +46,7 @@ def status_of(found: Mode) -> dict[str, Any]:
         "paused": found.status == "PAUSED",
         "task": row.task_description if row and own else None,
         "reason": row.reason if row and own else None,
+        "remarks": found.remarks if own else [],
         "revision": found.revision,
         "digest": found.digest,
         "gathering_start": row.gathering_start if row and own else None,
@@ -78,6 +79,7 @@ def render_mode(found: Mode) -> str:
     if row is not None and row.phase != INACTIVE:
         block.data("task", row.task_description or "")
         block.data("reason", row.reason or "")
+        block.data("remarks", "\n".join(f"{n}. {one}" for n, one in enumerate(found.remarks, 1)))
         block.data("guard", unguarded(found.database, _agents(found)))
     block.data("shell", _shell(found) or "")
     if plan is not None:
@@ -105,6 +107,8 @@ def _task(found: Mode) -> str:
         SUBMITTED: {"revision": str(found.revision)},
     }.get(found.stage, {})
     name = found.stage if found.row is not None else "nobody"
+    if name == GATHERING and found.remarks:
+        name = "gathering-again"
     return fill(read_prompt("orchestrator", "mode", name), slots)
 
 

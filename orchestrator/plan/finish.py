@@ -28,7 +28,7 @@ from shared import resources
 from shared.drift import check_run
 from shared.execution.progress import View
 from shared.named_files import read_answer
-from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
+from shared.plan_file import after_edits, check_frozen, check_not_ended, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, Said, computed_verdict
 from shared.steps.entry_points import workflow_of
@@ -83,6 +83,7 @@ def finish_phase(
     by_agent = role is not None and agents
     if _is_repeated(state, phase, batch, stored):
         return Finished(again, handed_in=by_agent)
+    check_not_ended(state)
     _check_due(state, phase, batch)
     check_run(state)
     if phase != "plan-design" and (running := still_running(state)):

@@ -26,16 +26,26 @@ from orchestrator.requirements_text import open_todos
 from orchestrator.submit.message import files_beside
 from shared import archive
 from shared.git.change import ends
+from shared.known_secrets import is_secret_in
 from shared.named_files import read_answer
-from shared.requirements_record import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lane
+from shared.requirements_record import (
+    ATTRIBUTES,
+    HISTORY,
+    IN_WORK,
+    TODO,
+    WORKFLOW,
+    lane_of,
+    write_lane,
+)
 from shared.resources import ARCHIVE_FOLDER
 from shared.todo import also_committed, as_completed, refresh_todo
 from state.changes import plan_changes
 from state.errors import Refused
 from state.files import read_bytes
+from state.stages import ACTIVE, PAUSED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from orchestrator.requirements_lane.transition import Operation
     from shared.git.repository import Repository
@@ -51,9 +61,11 @@ class Answers(NamedTuple):
     message: str | None = None
     # True if open todos do not matter.
     agree: bool = False
-    # Further changed files to commit, all that were shown if `others`.
+    # Further changed files to commit, all that were shown if `others`, but what looks secret.
     wanted: Sequence[str] = ()
     others: bool = False
+    # Staged files that the user takes out of the commit again.
+    without: Sequence[str] = ()
 
 
 def complete(state: State, answers: Answers) -> None:
@@ -80,6 +92,10 @@ def complete(state: State, answers: Answers) -> None:
             if undone or (facts.git and plan is None and answers.message is None):
                 carry_out(state, facts, "complete", [], to)
                 return
+            if run is not None and plan is None and run.run.status in (ACTIVE, PAUSED):
+                text = "the plan that implements the requirements is still under way"
+                allowed = "go on with it, or a person ends it; then run the same command again"
+                raise Refused("conflict", name, text, allowed, run.command("cancel"))
             _rename(state, facts, answers, run, plan)
         elif answers.message is not None:
             facts.message = _message(state, facts, answers, plan)
@@ -173,18 +189,12 @@ def _stage(
 ) -> None:
     """Write what the commit needs, and stage all of it: what the user is shown is committed."""
     repository = state.repository
-    known = [*facts.others, *facts.left_out, *facts.wanted]
-    unknown = [path for path in answers.wanted if path not in known]
-    if unknown:
-        text = f"{', '.join(unknown)} is not a changed file that was shown"
-        raise Refused("not_found", "--with", text, ", ".join(known) or "no other file is changed")
-    wanted = {*facts.wanted, *answers.wanted, *(facts.others if answers.others else ())}
-    facts.wanted = sorted(wanted)
+    planned = staging.planned_files(run, plan)
+    _choose_files(repository, facts, answers, planned)
     facts.message = with_trailers(facts.message, _trailers(facts, plan, _completed(facts)))
     facts.text = facts.message.partition("\n")[0]
     operations = [*_todo(facts), *_history(facts, plan), *_copy_of(repository, facts, run, plan)]
     carry_out(state, facts, "stage", operations, "complete")
-    planned = staging.planned_files(run, plan)
     aside = ends(plan_changes(plan)) if plan else ()
     found = staging.sort_changed(repository, facts, planned, aside)
     entries = staging.stage(repository, found.ours, state.state_dir)
@@ -195,11 +205,37 @@ def _stage(
     write_lane(state.state_dir, facts)
 
 
+def _choose_files(
+    repository: Repository, facts: Lane, answers: Answers, planned: Collection[str]
+) -> None:
+    """Store which other files belong into the commit, and which the user has taken out of it."""
+    own = {HISTORY, ATTRIBUTES, *facts.completed}
+    needed = {os.path.relpath(facts.path(name), repository.root) for name in own} | {*planned}
+    may_go = [path for path in facts.staged if path not in needed]
+    _check_known("--with", answers.wanted, [*facts.others, *facts.left_out, *facts.wanted])
+    _check_known("--without", answers.without, may_go)
+    back = {*facts.taken_back, *answers.without, *staging.taken_back(repository, facts, needed)}
+    facts.taken_back = sorted(back - {*answers.wanted})
+    others = [path for path in facts.others if not is_secret_in(*os.path.split(path))]
+    wanted = {*facts.wanted, *answers.wanted, *(others if answers.others else ())}
+    facts.wanted = sorted(wanted.difference(facts.taken_back))
+    staging.unstage(repository, facts, answers.without)
+
+
+def _check_known(option: str, given: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [path for path in given if path not in known]
+    if unknown:
+        text = f"{', '.join(unknown)} is not a file that was shown and may be chosen"
+        raise Refused("not_found", option, text, ", ".join(known) or "no file may be")
+
+
 def _todo(facts: Lane) -> list[Operation]:
     name = facts.completed[1]
-    if not facts.wanted or not facts.has(name):
+    if not facts.has(name):
         return []
-    return [write(facts.path(name), also_committed(_text(facts, name), facts.wanted))]
+    before = _text(facts, name)
+    after = also_committed(before, facts.wanted)
+    return [] if after == before else [write(facts.path(name), after)]
 
 
 def _history(facts: Lane, plan: Plan | None) -> list[Operation]:

@@ -14,6 +14,7 @@ from orchestrator.requirements_steps import run_of
 from orchestrator.requirements_text import decode_requirements, requirements_in
 from orchestrator.run.choices import Choices
 from orchestrator.run.start import Started, join, start_run
+from shared.git.private import is_in_no_repository
 from shared.git.repository import check_startable, head
 from shared.named_files import read_answer
 from shared.requirements_record import IN_WORK, NEW, TODO, write_lane
@@ -41,7 +42,8 @@ def implement(state: State, summary: str | None) -> Started | None:
             text = "the requirements are completed already; only their commit is open"
             retry = state.command("step", "requirements")
             raise Refused("conflict", "requirements implement", text, "continue or quit", retry)
-        problems = check_startable(facts.codepath)
+        here = facts.codepath
+        problems = [] if is_in_no_repository(here) else check_startable(here)
         if problems:
             raise Refused.of(problems)
         if name == "complete" and not facts.started and summary is None:
@@ -108,7 +110,9 @@ def _start_new(state: State, facts: Lane) -> Started:
     text = decode_requirements(data, path)
     digest = sha256(data).hexdigest()
     lane = {"planning": facts.folder, "lifecycle": state.state_dir, "sha256": digest}
-    chosen = Choices(None, facts.review_mode or None, facts.depth or None, lane=lane)
+    chosen = Choices(
+        None, facts.review_mode or None, facts.depth or None, lane=lane, alone=facts.alone
+    )
     started = start_run(facts.codepath, requirements_in(text), None, chosen)
     if started.state is None:
         text = "the file holds no requirements"

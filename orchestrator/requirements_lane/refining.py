@@ -77,11 +77,15 @@ def _digest(text: str) -> str:
     return sha256(text.replace("\ufeff", "").encode()).hexdigest()
 
 
-def accept(state: State) -> None:
-    """Check that the review has left requirements that can be implemented, for the user to read."""
+def accept(state: State, *, unchanged: bool = False) -> None:
+    """Check that the review has left requirements that can be implemented, for the user to read.
+
+    `unchanged` says that it has found nothing to change in what an earlier one has left.
+    """
     with at_work(state, "requirements accept") as facts:
         if after(state.run.step, "yes", state.state_dir) is None:
             return
+        facts.reviewed_as_is = unchanged
         problems = problems_of(state, facts)
         if problems:
             raise Refused.of(problems)
@@ -103,9 +107,10 @@ def problems_of(state: State, facts: Lane) -> list[Problem]:
     elif ORIGINAL in lines[: lines.index(CURRENT)]:
         said = f"the heading {CURRENT} stands below {ORIGINAL}, where all is ignored"
         problems.append(Problem("invalid", path, said, "put it in front of the file", retry))
-    if _digest(text) == facts.review:
+    if _digest(text) == facts.review and not facts.reviewed_as_is:
         said = "the file is as it was when the review began, so a heading in it is an old one"
-        problems.append(Problem("conflict", path, said, "have the review done first", retry))
+        allowed = "have the review done first; --unchanged where it has found nothing to change"
+        problems.append(Problem("conflict", path, said, allowed, retry))
     return problems
 
 

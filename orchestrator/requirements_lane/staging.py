@@ -13,6 +13,7 @@ from shared.git.copies import copied
 from shared.git.proof import Staged
 from shared.git.repository import PLANNER, within
 from shared.git.stage import refresh_names, stage_names
+from shared.known_secrets import is_secret_in
 from state.changes import plan_changes
 from state.errors import Problem, Refused
 from state.working_files import WorkingFiles
@@ -70,10 +71,44 @@ def sort_changed(
             continue
         elif is_temporary(path):
             found.left_out.append(path)
-        elif inside:
+        elif inside and not is_secret_in(*os.path.split(path)) and path not in facts.taken_back:
             found.ours.append(path)
         else:
             found.others.append(path)
+    return found
+
+
+def taken_back(repository: Repository, facts: Lane, needed: Collection[str]) -> list[str]:
+    """Return the staged files that the user has unstaged since; none that the commit needs."""
+    now, before = listed(repository.git), _at_head(repository, facts.staged)
+    return [
+        path
+        for path, entry in facts.staged.items()
+        if path not in needed and now.get(path) == before.get(path) != _recorded(entry)
+    ]
+
+
+def unstage(repository: Repository, facts: Lane, paths: Iterable[str]) -> None:
+    """Put what HEAD has back into the index for files that are staged as it was shown."""
+    now, before = listed(repository.git), _at_head(repository, facts.staged)
+    ours = [p for p in paths if p in facts.staged and now.get(p) == _recorded(facts.staged[p])]
+    rows = []
+    for path in ours:
+        entry = before.get(path) or Entry("0", repository.zero)
+        rows.append(f"{entry.mode} {entry.blob}\t{path}\0".encode("utf-8", "surrogateescape"))
+    if rows:
+        repository.git.run("update-index", "-z", "--index-info", stdin=b"".join(rows))
+
+
+def _at_head(repository: Repository, paths: Collection[str]) -> dict[str, Entry]:
+    """Return mode and blob of those of the paths that HEAD has."""
+    rows = repository.git.names("ls-tree", "-r", "-z", "--full-tree", "HEAD")
+    found = {}
+    for row in rows:
+        meta, name = row.split(b"\t", 1)
+        mode, _, blob = meta.decode().split(" ")
+        if (path := os.fsdecode(name)) in paths:
+            found[path] = Entry(mode, blob)
     return found
 
 

@@ -24,6 +24,7 @@ from orchestrator.run.providers import load_models
 from orchestrator.run.settings import check_enabled, git_of
 from orchestrator.run.start import new_run
 from shared import resources
+from shared.git.private import is_in_no_repository
 from shared.git.repository import (
     Repository,
     check_startable,
@@ -43,6 +44,7 @@ from shared.requirements_record import (
     read_lane,
 )
 from shared.run import State
+from shared.without_git import check_start
 from state.beneath import Beneath
 from state.database import Database
 from state.errors import Problem, Refused
@@ -56,6 +58,8 @@ class Wanted(NamedTuple):
     note: str = ""
     depth: str | None = None
     review: str | None = None
+    # True if the host starts no sub-agents.
+    alone: bool = False
 
 
 def start_lane(codepath: str, wanted: Wanted) -> State:
@@ -66,6 +70,8 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
     git = wanted.git
     real = os.path.realpath(os.path.expanduser(codepath))
     repository = _check_place(real, codepath, git=git)
+    if is_in_no_repository(real):
+        check_start(real, "", wanted.depth, None, ("--planning", "--no-git"))
     begun = Lane(real, git=git)
     begun.root = repository.root if repository else real
     begun.check_files()
@@ -85,6 +91,7 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
         facts.git, facts.told, facts.closed = git, note, False
         facts.depth = wanted.depth or facts.depth
         facts.review_mode = wanted.review or facts.review_mode
+        facts.alone = wanted.alone or facts.alone
         facts.branch = (head(repository).branch or "") if git and repository else ""
         facts.changed = changed
         facts.found = [[name, _time_of(facts, name)] for name in (IN_WORK, TODO) if facts.has(name)]
@@ -199,6 +206,7 @@ def _recover_round(state: State, answer: str, said: str) -> None:
         if not facts.found:
             text = "nothing was left behind here"
             raise Refused("conflict", f"--{answer}", text, "--yes, --quit")
-        facts.agreed = answer == "mark-complete"
+        # Where no list is left there is nothing to ask about.
+        facts.agreed = answer == "mark-complete" and not facts.has(TODO)
         lines = append(facts, history.remark(said))
         carry_out(state, facts, answer, [lines], to)

@@ -31,6 +31,11 @@ class Choices(NamedTuple):
     strategy: bool = False
     # True if the host starts no sub-agents.
     alone: bool = False
+    # Whether it only answers, and plans nothing.
+    chat: bool = False
+    # The words of the command that begins a new run beside what the session plans already; where
+    # it is empty nobody is asked.
+    beside: tuple[str, ...] = ()
 
 
 LEFT_OPEN = Choices()

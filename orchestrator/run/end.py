@@ -9,6 +9,7 @@ from orchestrator.run.cleanup import tidy
 from shared import resources
 from shared.builders import Block
 from shared.git.journal import journal_state
+from shared.which_run import quoted
 from state.actors import UNPROVEN
 from state.errors import Refused
 from state.execution import Summary
@@ -47,7 +48,8 @@ def _end(state: State, action: str, reason: str) -> str:
             with state.database:
                 state.move(action, UNPROVEN, detail=reason)
         tidy(state)
-    note = "The run is cancelled. Its plan and audit are kept." + _summed_up(state)
+    note = f"The run {quoted(state.run.request)} is cancelled. Its plan and audit are kept."
+    note += _summed_up(state)
     if journal == "applied":
         note += (
             f" What was applied stays in your tree; to undo the changes: {state.command('undo')}"

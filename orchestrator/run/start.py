@@ -18,7 +18,13 @@ from orchestrator.folders import (
     only_here,
     taken_back_if_refused,
 )
-from orchestrator.run.ask_first import ask_for_base, ask_for_goal
+from orchestrator.run.ask_first import (
+    Meanwhile,
+    ask_beside,
+    ask_for_base,
+    ask_for_goal,
+    planned_by_session,
+)
 from orchestrator.run.choices import (
     LEFT_OPEN,
     Choices,
@@ -27,8 +33,8 @@ from orchestrator.run.choices import (
     take_choices,
 )
 from orchestrator.run.limits import settle
-from orchestrator.run.providers import load_models
 from orchestrator.run.settings import write_settings
+from orchestrator.run.startable import check_before, open_startable
 from orchestrator.strategy_result import clarified, strategy_of
 from shared import drift, resources
 from shared.config import load_config
@@ -37,8 +43,6 @@ from shared.git.links import link
 from shared.git.private import is_in_no_repository
 from shared.git.repository import (
     Repository,
-    check_path,
-    check_startable,
     exclude_planner,
     head,
     private_around,
@@ -55,14 +59,13 @@ from shared.run import State
 from shared.steps.printing import print_current
 from shared.strategy_record import WORKFLOW as STRATEGY
 from shared.user_config import limited, load_user_config
-from shared.without_git import check_start, keep_files, keep_up
+from shared.without_git import check_start, keep_up
 from state import store
 from state.clock import now
 from state.database import Database, Run
 from state.errors import Refused
 from state.files import Lock, write_json
 from state.models import Base, Checkpoint, Plan
-from state.plain_json import check_value
 from state.shape import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -78,6 +81,8 @@ class Started(NamedTuple):
     state: State | None
     # Paths that leave the base open.
     uncommitted: tuple[str, ...] = ()
+    # What the session plans already, and the commands between which the user chooses.
+    meanwhile: Meanwhile | None = None
 
 
 def start_run(
@@ -108,7 +113,7 @@ def _start_run(
         check_start(folder, request or "", chosen.depth, state_dir)
         if not (request or "").strip() and private_around(folder) is None:
             return Started(None)
-    repository = _check_startable(folder, request, state_dir)
+    repository = open_startable(folder, request, state_dir, chosen)
     if state is None and state_dir is None:
         state = _run_for(repository, request)
     before = None
@@ -118,7 +123,9 @@ def _start_run(
         run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
         home = os.path.realpath(state_dir or _default_home(repository, run_id))
         check_own(home)
-        _check_before(repository, home, chosen, agent)
+        if chosen.beside and (other := planned_by_session(home, repository.root, agent)):
+            return Started(None, meanwhile=other._replace(beside=chosen.beside))
+        check_before(repository, home, chosen, agent)
         before = look(home)
         state = _create(repository, (request or "").strip(), run_id, state_dir, chosen)
         if chosen.lane:
@@ -152,20 +159,10 @@ def _go_on(
     return Started(state)
 
 
-def _check_startable(folder: str, request: str | None, state_dir: str | None) -> Repository:
-    """Return the repository around a folder; Refused with every reason why no run starts there."""
-    alone = is_in_no_repository(folder) and private_around(folder) is None
-    opened: list[Repository] = []
-    problems = [] if alone else check_startable(folder, opened)
-    problems += check_value("TEXT", request or "")
-    problems += check_path(os.path.realpath(state_dir)) if state_dir else []
-    if problems:
-        raise Refused.of(problems)
-    return keep_files(os.path.realpath(folder)) if alone else opened[0]
-
-
 def render_start(started: Started) -> str:
     """Return the prompt of the run's current step, or the question that the user has to answer."""
+    if started.meanwhile is not None:
+        return ask_beside(started.meanwhile)
     if started.state is None:
         return ask_for_goal()
     if started.uncommitted:
@@ -223,19 +220,6 @@ def _run_for(repository: Repository, request: str | None) -> State | None:
 
 def _default_home(repository: Repository, run_id: str) -> str:
     return os.path.join(repository.root, resources.PLANNER_FOLDER, "runs", run_id)
-
-
-def _check_before(repository: Repository, folder: str, chosen: Choices, agent: str | None) -> None:
-    """Raise Refused for what would stop a new run later, so that nothing of it has to be removed.
-
-    Settings are read at HEAD; those of a snapshot are read when it is made.
-    """
-    name = agent_name(agent, repository.root)
-    transitions.check_only_here(resources.database_path(folder), name)
-    if chosen.base == "head" or (chosen.base is None and not uncommitted(repository)):
-        commit = head(repository).commit
-        limited(load_config(repository.git, commit), load_user_config())
-        load_models(repository.git, commit)
 
 
 def _create(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.queue import waiting
 from orchestrator.run import panel
 from orchestrator.run.ask_first import with_bases
+from orchestrator.run.every_run import lines_of, rows_of
 from orchestrator.run.outcome import outcome_of
 from shared import resources
 from shared.builders import Block, visible_line
@@ -15,6 +16,7 @@ from shared.execution.costs import costs_of
 from shared.execution.holder import described, is_alive, is_mine
 from shared.execution.progress import View
 from shared.git.journal import journal_state
+from shared.git.kept import is_kept
 from shared.place.level import level
 from shared.place.turns import running
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
@@ -80,6 +82,7 @@ def status_of(state: State) -> dict[str, Any]:
         ],
         "waits_for_person": panel.waits_for_person(state, view),
         "queue": waiting.waiting(state.database),
+        "others": rows_of(state.database, state.state_dir),
         "state_dir": state.state_dir,
         "next": None if run.status in ENDED else state.command("step", run.workflow),
     }
@@ -121,6 +124,7 @@ def render_status(state: State, said: str = "") -> str:
     if said:
         block.task(said)
     block.data("request", status["request"])
+    block.data("also under way", lines_of(status["others"]))
     if status["status"] in ENDED:
         ended = outcome_of(state, view)
         milestones = panel.panel(view) if view and ended.is_there else ()
@@ -169,10 +173,11 @@ def _where(status: dict[str, Any]) -> list[str]:
 def _meanwhile(status: dict[str, Any], view: View | None) -> list[str]:
     """Return what counts until the run has ended: base, the user's files, limits, the shell."""
     auto, base = status["auto"], view.plan.base if view else None
+    in_git = view is not None and not is_kept(view.state.run.repository)
     branch = f" on {base.branch}" if base and base.branch else ""
     work = ", with the uncommitted work of then" if base and base.snapshot else ""
     named = {
-        "made against": f"{base.commit[:12]}{branch}{work}" if base else "",
+        "made against": f"{base.commit[:12]}{branch}{work}" if base and in_git else "",
         "your files": _APPLIED.get(status["apply"] or "", ""),
         "approved in advance": f"{auto['files']} files, risk {auto['risk']}" if auto else "",
         "commands of the assistant": status["shell"],

@@ -46,12 +46,12 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
         state.reload()
         run = state.run
         path = state.plan_path
+        check_active(state)
         if journal_state(resources.journal_path(state.state_dir)) not in (None, "undone"):
             text = "this revision is applied, so the plan cannot be revised"
             raise Refused(
                 "conflict", "plan revise", text, "undo the apply first", state.command("undo")
             )
-        check_active(state)
         if run.stage in READ_ONLY:
             check_run(state)
         if run.digest is None and (plan := store.load_plan(path)).frozen_at is None:

@@ -21,6 +21,7 @@ from shared.git.repository import check_repository, find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode import memory, sessions
 from shared.strategy_record import WORKFLOW as STRATEGY
+from shared.strategy_record import damage_of
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
@@ -229,8 +230,14 @@ def _run(run: Run) -> list[Finding]:
             for words in (("exec", "apply"), ("undo",))
         )
         return [Finding(name, f"{at}, `exec apply` or `undo` was interrupted", ways)]
+    if damage := damage_of(run.state_dir, begun=run.workflow == STRATEGY and run.step > 1):
+        return [Finding(name, f"strategy.json: {damage}", resources.command("repair"))]
     if run.workflow == STRATEGY:
         return [Finding(name, f"{at}, before any plan")]
+    return _plan(run, name, at)
+
+
+def _plan(run: Run, name: str, at: str) -> list[Finding]:
     path = resources.plan_path(run.state_dir)
     if not os.path.exists(path):
         return [

@@ -16,6 +16,7 @@ from shared.git.journal import journal_state
 from shared.git.repository import repository_at
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import State
+from shared.strategy_record import CHAT, damage_of
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state import store
 from state.actors import UNPROVEN
@@ -57,6 +58,7 @@ def repair(folder: str, state_dir: str | None) -> list[SetAside]:
         database = Database(path)
         runs = database.runs(IDLE, ACTIVE, PAUSED)
         found += [one for run in runs for one in _repair_plan(database, run)]
+        found += [one for run in runs for one in _repair_strategy(run)]
     homes = [os.path.realpath(state_dir)] if state_dir else unknown_runs(path)
     return found + [_take_up(home, path) for home in homes if is_unknown(home, path)]
 
@@ -134,6 +136,23 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
     kept = f"{older[-1]} beside it is the revision before; " if older else ""
     way = f"{kept}the worktree still holds the changes; start a run anew: planner start"
     return [SetAside(moved or path, f"the plan of run {run.run_id}, which is cancelled", way)]
+
+
+def _repair_strategy(run: Run) -> list[SetAside]:
+    """Set aside what a choice of strategy remembers, where it is damaged: the choice begins again.
+
+    A run that has its plan goes on without.
+    """
+    path = resources.strategy_path(run.state_dir)
+    begun = run.workflow == STRATEGY and run.step > 1
+    if not damage_of(run.state_dir, begun=begun):
+        return []
+    moved = _move_aside(path) if os.path.lexists(path) else path
+    lane = ("--chat",) if run.lane == CHAT else ()
+    again = ("start", *lane, "--codepath", run.repository, run.request)
+    words = again if begun else ("step", run.workflow)
+    way = resources.command(*words, state_dir=None if begun else run.state_dir)
+    return [SetAside(moved, f"the goals and answers of the strategy of run {run.run_id}", way)]
 
 
 def _kept_by_a_ref(run: Run) -> bytes | None:

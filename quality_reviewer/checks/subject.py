@@ -12,7 +12,7 @@ from state.changes import apart
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from shared.git.change import Ends, Entry
     from state.models import Change, Plan
@@ -131,15 +131,15 @@ class Subject:
     def _content(self, change: Change, blob: str | None, mode: str | None) -> bytes:
         if blob is None or mode == LINK or change.encoding == BLOB:
             return b""
-        self.trees.hold(self._blobs)
-        return self.trees.read(blob)
+        return self._read(blob)
 
     @cached_property
-    def _blobs(self) -> Collection[str]:
-        """The changed files before and after, which most checks read: git is asked once."""
+    def _read(self) -> Callable[[str], bytes]:
+        """Reads a blob. Most checks read the changed files, so git is asked for them at once."""
         files = [c for c in self.changes if c.encoding != BLOB]
         ends = [(c.before, c.old_mode) for c in files] + [(c.after, c.mode) for c in files]
-        return {blob for blob, mode in ends if blob and mode != LINK}
+        self.trees.hold({blob for blob, mode in ends if blob and mode != LINK})
+        return self.trees.read
 
 
 def is_file(change: Change) -> bool:

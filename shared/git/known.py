@@ -23,6 +23,11 @@ def mark_of(path: str) -> Mark:
     return found.st_dev, found.st_ino, changed
 
 
+def marks_of(*paths: str) -> tuple[Mark, ...]:
+    """Return the mark of each of these files and folders."""
+    return tuple(map(mark_of, paths))
+
+
 class Known:
     """The git settings of a repository, and facts about its objects."""
 

@@ -12,7 +12,7 @@ from shared.git.environments import is_environment
 from shared.git.files import refusing
 from shared.git.identity import check_identities
 from shared.git.kept import KEPT_FILES, is_kept
-from shared.git.known import Known, mark_of
+from shared.git.known import Known, marks_of
 from shared.git.programs import harmless
 from shared.paths import real_path
 from state.errors import Problem, Refused
@@ -130,7 +130,7 @@ def repository_at(root: str, opened: dict[str, Repository] | None = None) -> Rep
 def _marks(repo: Repository) -> tuple[Mark, ...]:
     """Return what tells a repository on disk from one that is put into its place."""
     config = os.path.join(repo.common_dir, "config")
-    return tuple(map(mark_of, (os.path.join(repo.root, ".git"), repo.git_dir, config)))
+    return marks_of(os.path.join(repo.root, ".git"), repo.git_dir, config)
 
 
 def init_repository(root: str, env: Mapping[str, str], *options: str) -> Git:
@@ -227,9 +227,14 @@ def check_repository(repo: Repository) -> list[Problem]:
     if repo.is_private:
         return check_path(repo.root)
     return [
-        *check_path(repo.root), *_check_head(repo), *_check_own_folder(repo),
-        *check_underway(repo), *check_identities(repo.git),
+        *check_readable(repo), *_check_head(repo), *check_underway(repo),
+        *check_identities(repo.git),
     ]  # fmt: skip
+
+
+def check_readable(repo: Repository) -> list[Problem]:
+    """Return a problem for each reason why not even a question is answered in a repository."""
+    return [*check_path(repo.root), *_check_own_folder(repo)]
 
 
 def check_path(folder: str) -> list[Problem]:

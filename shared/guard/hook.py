@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MOST_DETAIL = 300
 _CALL = "call"
+_BEGINS, _GOES_ON = "SessionStart", ("resume", "compact")
 
 
 def main(argv: list[str]) -> int:
@@ -84,7 +85,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     """Return the text that tells the model the rules of the session's planning stage (PM-10)."""
     session = _session(payload)
     if session is None:
-        return {}
+        return _tell_new(host, payload)
     form, left = form_of(host), Memory(session)
     if left.database is None or left.row is None:
         text = f"Planning mode: {left.sentence()}"
@@ -96,6 +97,15 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
         return {}
     shown = form.show_user(said) if said else {}
     return shown | form.add_context(str(payload["hook_event_name"]), text)
+
+
+def _tell_new(host: str, payload: Payload) -> dict[str, Any]:
+    """Return what a session that begins is told of plans that wait for its user (SD-8)."""
+    event = str(payload["hook_event_name"])
+    if event != _BEGINS or payload.get("source") in _GOES_ON:
+        return {}
+    text = reminder.waiting_in(str(payload.get("cwd") or os.sep))
+    return form_of(host).add_context(event, text) if text else {}
 
 
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:

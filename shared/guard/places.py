@@ -7,9 +7,9 @@ import os
 from shared import resources
 from shared.guard import tools
 from shared.guard.denial import Denied
-from shared.mode import sessions
 from shared.paths import folded, readings
 from shared.requirements_record import NEW, WORKFLOW, read_lane
+from shared.resources import sessions_path
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def check_ours(path: str, cwd: str, session: Session) -> None:
 def _check_not_ours(real: str, session: Session) -> None:
     home = session.home
     mine = (resources.answer_path(home, ""), *resources.worktrees(home))
-    user = os.path.dirname(os.path.realpath(sessions.folder()))
+    user = os.path.dirname(os.path.realpath(sessions_path()))
     state = (os.path.dirname(os.path.realpath(session.database)), home, user)
     above = _folders_above(real)
     inside = any(_inside(real, folder) or _identity(folder) in above for folder in state)

@@ -10,6 +10,7 @@ import os
 
 from shared.guard.denial import Denied
 from shared.mode import sessions
+from shared.resources import sessions_path
 from state.errors import Refused
 
 # What a system passes on as one argument is 128 KiB; some of that is left for the shell's quotes.
@@ -22,7 +23,7 @@ _MOST_REMOVED = 50  # at a time, so that no command waits for it
 
 def folder() -> str:
     """Return the path of the folder that holds the texts."""
-    return os.path.join(os.path.dirname(sessions.folder()), "texts")
+    return os.path.join(os.path.dirname(sessions_path()), "texts")
 
 
 def keep(text: str) -> str:

@@ -11,6 +11,7 @@ import sys
 
 from shared.mode import sessions
 from shared.mode.sessions import path_of
+from shared.resources import sessions_path
 from state.quick_json import read_json
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -62,7 +63,7 @@ def is_typed(digest: str, environ: Mapping[str, str], now: float) -> bool:
 
 
 def _path(session: str) -> str:
-    folder = os.path.join(os.path.dirname(sessions.folder()), "typed")
+    folder = os.path.join(os.path.dirname(sessions_path()), "typed")
     return os.path.join(folder, os.path.basename(path_of(session)))
 
 

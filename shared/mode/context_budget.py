@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 
-from shared.defaults import CONTEXT_TOKENS
 from shared.execution import costs
 from shared.resources import command, run_config_path
 from state.database import Database
@@ -34,6 +33,7 @@ _COUNTED = (
 def budget_note(payload: Mapping[str, Any], session: Session) -> str:
     """Return what the assistant is told of its context, from 70 % of the limit on; else "".
 
+    No client tells its hooks how much its context can hold, so the limit is the one that was named.
     A level that is reached for the first time is stored as an event.
     """
     used = tokens_in_context(str(payload.get("transcript_path") or ""))
@@ -41,8 +41,8 @@ def budget_note(payload: Mapping[str, Any], session: Session) -> str:
         return ""
     path = run_config_path(session.state_dir)
     config = read_json(path)["config"] if os.path.exists(path) else {}
-    limit = config.get("max_context_tokens", CONTEXT_TOKENS)
-    warned = costs.warning(used, limit)
+    limit = config.get("max_context_tokens")
+    warned = costs.warning(used, limit) if limit else None
     if warned is None:
         return ""
     database = Database(session.database)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from shared.clients import known
-from shared.mode import sessions
 from shared.mode.sessions import is_published
-from shared.resources import command
+from shared.resources import command, sessions_path
 from state.stages import READ_ONLY
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -41,7 +40,7 @@ def unguarded(database: Database, rows: Sequence[Planning]) -> str:
         return ""
     own = any(row.agent_name == database.agent for row in rows)
     if own and not is_published(database.agent):
-        return f"{sessions.folder()} cannot be written, so no hook keeps you read-only"
+        return f"{sessions_path()} cannot be written, so no hook keeps you read-only"
     if database.begun or not assistant_variable():
         return ""
     setup = command("setup")

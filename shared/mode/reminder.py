@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_INJECTED = 2_400  # characters, 600 tokens
 _MOST_TEXT = 160
+_MOST_WAITING = 5
 _ASKED = (
     "Somebody has asked to approve this plan in a way that shows no person. Tell the user, who "
     "alone knows whether that was them."
@@ -54,6 +55,32 @@ def injected(session: Session, now: float) -> str:
         plan = store.read_plan(resources.plan_path(session.state_dir))
     told = (said, injection(row, plan, session.state_dir), _asked(session, row))
     return "\n".join(filter(None, told))
+
+
+def waiting_in(folder: str) -> str:
+    """Return what of others waits for the user in the repository around `folder`, "" if nothing.
+
+    It is for a session that begins: what it takes part in itself `injected` tells.
+    """
+    path = resources.repository_database(folder)
+    if path is None:
+        return ""
+    database = Database(path)
+    try:
+        rows = database.planning_live()
+    finally:
+        database.close()
+    found = {
+        row.run_id or row.agent_name: f"“{_line(row.task_description or '')}”, "
+        + ("paused" if row.paused_at else "submitted for approval")
+        for row in rows
+        if row.paused_at or row.phase == SUBMITTED
+    }
+    if not found:
+        return ""
+    shown = "; ".join([*found.values()][:_MOST_WAITING])
+    status = resources.command("status")
+    return f"Tell your user once that here a plan waits for them: {shown}. To show it: {status}"
 
 
 def _asked(session: Session, row: Planning) -> str:

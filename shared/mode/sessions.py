@@ -58,14 +58,9 @@ class Session:
         touch(self.agent)
 
 
-def folder() -> str:
-    """Return the path of the folder that holds all session files."""
-    return sessions_path()
-
-
 def path_of(agent: str) -> str:
     """Return the path of an agent's session file, whether or not it exists."""
-    return os.path.join(folder(), sha256(agent.encode("utf-8", "surrogateescape"))[:16])
+    return os.path.join(sessions_path(), sha256(agent.encode("utf-8", "surrogateescape"))[:16])
 
 
 def repository_root(start: str) -> str:
@@ -268,14 +263,14 @@ def sha256(data: bytes) -> str:
 
 def all_sessions() -> list[Session]:
     """Return the session file of every agent of this user that plans or carries out a plan."""
-    loaded = (_load(os.path.join(folder(), name)) for name in _names())
+    loaded = (_load(os.path.join(sessions_path(), name)) for name in _names())
     return [session for session in loaded if session is not None]
 
 
 def _names() -> Collection[str]:
     """Return the names of the session files, without those that are being written."""
     try:
-        return {name for name in os.listdir(folder()) if "." not in name}
+        return {name for name in os.listdir(sessions_path()) if "." not in name}
     except OSError:
         return ()
 

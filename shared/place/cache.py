@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import os
 
-from shared.mode import sessions
+from shared.resources import sessions_path
 from state.quick_json import read_json
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -39,7 +39,7 @@ def remember(kind: str, key: str, values: dict[str, Any]) -> None:
 
 def folder() -> str:
     """Return the path of the folder that holds all that is remembered, and nothing else."""
-    return os.path.join(os.path.dirname(sessions.folder()), "place")
+    return os.path.join(os.path.dirname(sessions_path()), "place")
 
 
 def _path(kind: str, key: str) -> str:

@@ -278,3 +278,13 @@ def test_the_demo_proves_its_commit_where_an_assistant_runs_it(tmp_path: Path) -
     answer = run(LAUNCHER, "demo", CLAUDECODE="1", AI_AGENT="x")
     assert answer.code == 0, answer
     assert "Proved" in answer.text or "proved" in answer.text
+
+
+@pytest.mark.requirement("PC-10")
+@pytest.mark.parametrize("words", ["events --after", "auto on --files"])
+def test_a_number_beyond_64_bits_is_refused_in_words(make_repo: Repositories, words: str) -> None:
+    journey = at(make_repo, "context")
+    for number in (1 << 63, 10**30):
+        answer = journey.planner(*words.split(), str(number))
+        assert answer.code in (1, 2), answer.text
+        assert "fault of the planner" not in answer.text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.place.turns import Turn
 from tests.clients.conftest import OTHER
 from tests.journey import LAUNCHER
 
@@ -102,6 +103,9 @@ def test_reading_git_our_commands_answers_and_the_worktree_pass(
         assert file.read() == "noted"
     with open(source, encoding="utf-8") as file:
         assert "x + 2" in file.read()
+    # The client has told that the tools that write have ended (PP-10).
+    with Turn(state_dir, "ls", wait_s=0) as turn:
+        assert turn.number == 1
 
 
 @pytest.mark.parametrize(

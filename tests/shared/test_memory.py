@@ -119,6 +119,29 @@ def test_decisions_alternatives_risks_invariants_and_history_are_found(
     assert names(remembering, 'NEAR("x" OR - * ^ {a b}: AND') == []
 
 
+def test_what_the_context_left_out_assumed_and_bounded_is_found(make_repo: Repositories) -> None:
+    """Nobody gives these an id, and they say most about why a later plan must not do otherwise."""
+    repository = make_repo()
+    made = Plan.model_validate_json(frozen("Import dates")).model_dump()
+    made["planning_context"]["constraints"] = [
+        {"id": "C-001", "type": "MUST", "description": "No network while importing", "source": ""}
+    ]
+    made["context"] = {
+        "constraints": ["Python 3.9 stays supported"],
+        "assumptions": ["Rows arrive sorted by their timestamp"],
+        "rejected_alternatives": ["A background daemon: nobody would restart it"],
+    }
+    commit(repository, "one", freeze(Plan.model_validate(made), "2026-01-02T03:04:05Z")[0])
+    for query, kind, name in (
+        ("network while importing", "constraint", "C-001"),
+        ("which python is supported", "constraint", ""),
+        ("are rows sorted by timestamp", "assumption", ""),
+        ("background daemon", "rejected alternative", ""),
+    ):
+        best = recall(str(repository.path), query, 1)[0].entry
+        assert (best.kind, best.name) == (kind, name)
+
+
 def test_what_is_recalled_says_where_it_comes_from_how_old_and_how_sure(
     remembering: Repository,
 ) -> None:

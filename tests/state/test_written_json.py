@@ -122,5 +122,12 @@ def test_of_very_many_problems_the_first_are_told_and_no_item_counts_as_sound() 
     assert 50 < len(caught.value.problems) <= 200
 
 
+def test_where_a_placeholder_still_stands_is_told_with_all_else() -> None:
+    value = {"kind": "…", "name": "a … b", "rows": [["… (the name)"]], "free": {"a": " … "}}
+    placeholder = "this is the example's placeholder"
+    found = {at: problem for at, problem, _ in said(value, SCHEMA)}
+    assert found == {"kind": placeholder, "rows[0][0]": placeholder, "free.a": placeholder}
+
+
 def test_json_that_keeps_its_schema_is_returned() -> None:
     assert checked(["a"], list_of(TEXT, "[…]"), "whole") == ["a"]

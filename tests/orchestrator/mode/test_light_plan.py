@@ -10,11 +10,13 @@ import pytest
 
 from orchestrator.mode import light_plan
 from orchestrator.mode.lookup import Mode, own_mode
+from orchestrator.mode.render import render_mode
 from shared.mode import sessions
 from shared.mode.where import Target
+from shared.resources import sessions_path
 from state.errors import Refused
 from state.light import DONE, STARTED
-from tests.journey import call
+from tests.journey import call, parsed
 from tests.light_plans import PLAN, Lightly
 from tests.shared.guard.client import Client
 
@@ -85,8 +87,13 @@ def test_remarks_send_a_plan_back_to_gathering_and_empty_ones_do_not(repo: Repos
     assert mode_in(repo).stage == "submitted"
     light_plan.remark(found, "Keep the old name.")
     assert found.stage == "gathering"
-    assert found.row is not None
-    assert found.row.reason == "several files\nremarks: Keep the old name."
+    assert found.remarks == ["Keep the old name."]
+    shown = parsed(render_mode(found))
+    assert "as `remarks` say" in (shown.findtext("task") or "")
+    assert {d.get("name"): d.text for d in shown.iter("data")} | {
+        "reason": "several files",
+        "remarks": "1. Keep the old name.",
+    } == {d.get("name"): d.text for d in shown.iter("data")}
 
 
 @pytest.mark.requirement("PM-11")
@@ -149,7 +156,7 @@ def test_a_session_that_hooks_could_not_find_does_not_join_a_plan(
         answer = call(repository.path, "resume")
         ((kind, text),) = answer.problems
         assert (answer.code, kind) == (1, "refused")
-        assert sessions.folder() in text
+        assert sessions_path() in text
         assert "would not keep this session read-only" in text
     assert call(repository.path, "resume").code == 0
 

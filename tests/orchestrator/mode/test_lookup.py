@@ -42,7 +42,8 @@ class TestTheModeThatACommandMeans:
         for words in (("mode", "reject"), ("cancel",), ("pause",), ("mode", "status")):
             answer = call(repo.path, *words)
             assert (answer.code, answer.problems[0][0]) == (1, "not_found")
-            assert "--agent s-1; --agent s-2" in answer.problems[0][1]
+            named = "“Move to ISO dates”: --agent s-1; “Move to ISO dates”: --agent s-2"
+            assert named in answer.problems[0][1]
         same = call(repo.path, "approve", first.row.digest or "")
         assert (same.code, same.problems[0][0]) == (1, "conflict")
         assert first.run("approve", first.row.digest or "").code == 0

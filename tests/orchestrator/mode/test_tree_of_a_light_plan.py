@@ -78,7 +78,7 @@ def test_remarks_send_a_light_plan_back(repository: Repository) -> None:
     session.submit()
     answer = session.mode("edit", "Call it g")
     assert answer.block.get("stage") == "gathering"
-    assert answer.data("reason") == "remarks: Call it g"
+    assert answer.data("remarks") == "1. Call it g"
     assert session.mode("edit", "Again").code == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -35,6 +36,19 @@ def test_a_design_without_findings_passes_its_gate_by_script(make_repo: Reposito
     assert (state.run.workflow, state.run.step) == ("planner", 6)
     (outcome,) = store.load_plan(plan_path(state.state_dir)).reviews
     assert (outcome.phase, outcome.by, outcome.tree) == ("plan-design", "script", None)
+
+
+@pytest.mark.requirement("SD-6")
+def test_the_example_sent_back_as_it_stands_is_no_design(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+    task = journey.run("step", "planner", "3").text
+    example = task[task.index("[{") : task.index("}}]\n") + 3]
+    journey.write_answer("design.json", json.loads(example))
+    state = open_state(journey.state_dir, "/")
+    with pytest.raises(Refused, match="placeholder") as caught:
+        finish_phase(state, "plan-design", "answers/design.json", None)
+    assert len(caught.value.problems) == example.count('"…')
+    assert not store.load_plan(plan_path(state.state_dir)).milestones
 
 
 def test_the_code_that_passed_is_stored_with_its_tree_and_documents_pass_with_it(

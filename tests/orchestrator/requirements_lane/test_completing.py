@@ -103,7 +103,11 @@ def test_todos_that_are_not_done_are_the_users_to_judge(rounds: Rounds) -> None:
     again = rounds.follow("no")
     assert again.block.get("name") == "context-verify"
     assert rounds.state == "implement"
-    rounds.run("complete", "--message", "answers/commit.md")
+    asked = rounds.run("complete", "--message", "answers/commit.md")
+    refused = rounds.follow("yes")
+    assert "still under way" in refused.problems[0][1]
+    assert rounds.call(*words_of(way_out(refused.problems[0][1]))).code == 0
+    rounds.last = asked
     ready = rounds.follow("yes")
     assert ready.data("message").startswith("Add two in f\n")
     assert "Plan-Digest" not in ready.data("message")
@@ -485,3 +489,88 @@ def test_a_commit_that_is_not_open_is_not_left_to_the_user(rounds: Rounds) -> No
 
 def retry_of(refused: Answer) -> str:
     return way_out(refused.problems[0][1])
+
+
+@pytest.mark.requirement("RL-9")
+def test_what_looks_like_a_secret_is_named_and_staged_by_its_own_name_alone(
+    rounds: Rounds,
+) -> None:
+    left_behind(rounds)
+    rounds.repository.write(".env", "KEY=1\n")
+    rounds.repository.write("planning/id_rsa", "key\n")
+    rounds.repository.write("notes.txt", "mine\n")
+    asked = rounds.run("complete")
+    secrets = [".env (looks like a secret)", "planning/id_rsa (looks like a secret)"]
+    assert asked.data("changed, not staged").splitlines() == [*secrets, "notes.txt"]
+    more = rounds.follow("with others")
+    assert "notes.txt" in staged(rounds)
+    assert not {".env", "planning/id_rsa"} & {*staged(rounds)}
+    assert more.data("changed, not staged").splitlines() == secrets
+    assert "with others" not in {one.get("value") for one in more.block.iter("option")}
+    named = rounds.run("complete", "--with", ".env")
+    assert named.data("staged").splitlines()[0] == secrets[0]
+    assert rounds.follow("continue").code == 0
+    assert ".env" in rounds.repository.git("ls-tree", "-r", "--name-only", "HEAD").split()
+
+
+@pytest.mark.requirement("RL-9")
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_file_that_the_user_takes_back_stays_out_of_the_commit(
+    rounds: Rounds, *, by_hand: bool
+) -> None:
+    left_behind(rounds)
+    rounds.repository.write("notes.txt", "mine\n")
+    rounds.repository.write("README.md", "changed\n")
+    rounds.run("complete")
+    rounds.follow("with others")
+    assert {"notes.txt", "README.md"} <= {*staged(rounds)}
+    if by_hand:
+        rounds.repository.git("reset", "-q", "--", "notes.txt", "README.md")
+        refused = rounds.run("commit")
+        assert refused.code == 1
+        shown = rounds.call(*words_of(way_out(refused.problems[-1][1])))
+    else:
+        shown = rounds.run("complete", "--without", "notes.txt", "--without", "README.md")
+    assert "notes.txt (taken back)" in shown.data("changed, not staged")
+    assert not {"notes.txt", "README.md"} & {*staged(rounds)}
+    rounds.last = shown
+    assert rounds.follow("continue").code == 0
+    assert rounds.repository.git("status", "--porcelain").split() == [
+        "M", "README.md", "??", "notes.txt",
+    ]  # fmt: skip
+    todo = next(n for n in os.listdir(rounds.path("")) if n.startswith("completed_todo"))
+    assert "notes.txt" not in rounds.text(todo)
+
+
+@pytest.mark.requirement("RL-9")
+def test_what_the_commit_needs_is_not_taken_back(rounds: Rounds) -> None:
+    left_behind(rounds)
+    needed = "planning/planner_history.txt"
+    rounds.repository.git("reset", "-q", "--", needed)
+    assert rounds.run("complete").code == 0
+    assert needed in staged(rounds)
+    refused = rounds.run("complete", "--without", needed)
+    assert refused.code == 1
+    assert needed in staged(rounds)
+
+
+@pytest.mark.requirement("RL-5", "RL-1")
+def test_a_round_marked_as_complete_ends_only_once_a_person_has_ended_its_plan(
+    rounds: Rounds,
+) -> None:
+    plan = rounds.to_plan()
+    rounds.start()
+    asked = rounds.follow("mark-complete")
+    assert asked.data("not done") == "plan current_requirements.md"
+    rounds.write_answer("commit.md", MESSAGE)
+    refused = rounds.follow("yes")
+    assert refused.code == 1
+    ending = f"cancel --state-dir {plan.state_dir}"
+    assert re.search(rf" · person: \S+ {re.escape(ending)}$", refused.problems[0][1])
+    assert rounds.path("current_requirements.md").exists()
+    assert rounds.call(*words_of(way_out(refused.problems[0][1]))).code == 0
+    rounds.last = asked
+    rounds.follow("yes")
+    rounds.follow("continue")
+    assert "cancelled" in rounds.call("status").data("status").lower()
+    assert rounds.call("mode", "status").block.get("stage") == "inactive"

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.requirements_record import CURRENT
 from shared.run import open_state
+from tests.conftest import Repository
 from tests.journey import call, words_of
 from tests.requirement_rounds import FILES, SUMMARY, Rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tests.conftest import Repository
+    from pathlib import Path
 
 
 @pytest.mark.requirement("RL-2", "RL-8", "RL-9", "PL-27")
@@ -62,3 +63,30 @@ def test_the_chosen_review_is_that_of_each_plan(make_repo: Callable[..., Reposit
 def test_a_base_is_ignored_with_a_note(rounds: Rounds) -> None:
     rounds.options = ("--base", "head")
     assert "--base is ignored with --planning" in rounds.start().data("note")
+
+
+@pytest.mark.requirement("RL-2", "PL-35")
+def test_a_round_outside_of_git_is_implemented_as_a_plain_start_is(tmp_path: Path) -> None:
+    folder = Repository(tmp_path / "folder")
+    for name, text in FILES.items():
+        folder.write(name, text)
+    rounds = Rounds(folder, "--no-git")
+    plan = rounds.to_plan()
+    assert open_state(plan.state_dir, "/").run.depth == "intent"
+    refused = call(folder.path, "start", "--planning", "--no-git", "--depth", "full",
+                   "--codepath", str(folder.path))  # fmt: skip
+    assert refused.code == 1
+    assert "without git only intents are approved first" in refused.problems[0][1]
+
+
+@pytest.mark.requirement("RL-2", "PL-20")
+def test_who_works_alone_does_so_in_the_lane_too(make_repo: Callable[..., Repository]) -> None:
+    rounds = Rounds(make_repo(files=FILES), "--alone")
+    shown = rounds.to_review()
+    assert shown.runs() == []
+    assert "put them in front of the file" in (shown.block.findtext("task") or "")
+    text = rounds.text("new_requirements.md")
+    rounds.write("new_requirements.md", f"{CURRENT}\n\n- f adds two\n\n{text}")
+    rounds.follow("done")
+    rounds.write_answer("summary.md", SUMMARY)
+    assert open_state(rounds.follow("yes").state_dir, "/").run.alone

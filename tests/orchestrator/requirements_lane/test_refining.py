@@ -206,3 +206,28 @@ def test_a_new_review_finds_no_answers_of_the_round_before(rounds: Rounds) -> No
     assert {"summary.md", "commit.md"} <= set(os.listdir(folder))
     rounds.to_review("- f adds three\n")
     assert not {"summary.md", "commit.md"} & set(os.listdir(folder))
+
+
+@pytest.mark.requirement("RL-6")
+def test_reviewed_requirements_that_need_no_change_are_accepted_at_the_next_start(
+    rounds: Rounds,
+) -> None:
+    rounds.to_accepted()
+    rounds.start()
+    rounds.follow("yes")
+    shown = rounds.follow("done")
+    assert "run `unchanged` instead of `done`" in (shown.block.findtext("task") or "")
+    refused = rounds.run("accept")
+    assert "--unchanged where it has found nothing to change" in refused.problems[0][1]
+    rounds.last = shown
+    assert rounds.follow("unchanged").block.find("ask") is not None
+    rounds.write_answer("summary.md", SUMMARY)
+    assert rounds.follow("yes").code == 0
+    assert rounds.path("current_requirements.md").exists()
+
+
+@pytest.mark.requirement("RL-6")
+def test_nothing_is_unchanged_where_no_review_was(rounds: Rounds) -> None:
+    shown = rounds.to_review()
+    assert "unchanged" not in {one.get("on") for one in shown.block.iter("next")}
+    assert rounds.run("accept", "--unchanged").code == 1

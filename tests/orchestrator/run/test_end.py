@@ -28,7 +28,7 @@ def test_a_cancelled_run_keeps_its_plan_and_says_the_same_when_repeated(
     state = open_state(Journey(make_repo(files=FILES)).to("code").state_dir, os.sep)
     plan = resources.plan_path(state.state_dir)
     notes = [end.cancel(state) for _ in range(2)]
-    assert notes == ["The run is cancelled. Its plan and audit are kept."] * 2
+    assert notes == ["The run “Make f add two” is cancelled. Its plan and audit are kept."] * 2
     assert (state.run.status, state.run.stage) == ("CANCELLED", "inactive")
     assert os.path.exists(plan)
     assert not os.path.exists(state.worktree)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.mode import sessions
+from shared.resources import sessions_path
 from shared.run import open_state
 from tests.journey import FILES, Journey
 from tests.light_plans import Lightly
@@ -32,7 +32,7 @@ DAY_S = 86_400
 def files_of(journey: Journey) -> dict[str, tuple[bytes, int]]:
     """Return content and time of every file that a command might write."""
     found = {}
-    for top in (str(journey.repository.path), sessions.folder()):
+    for top in (str(journey.repository.path), sessions_path()):
         for folder, _, names in os.walk(top):
             for path in (os.path.join(folder, name) for name in names):
                 with open(path, "rb") as file:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -187,3 +189,34 @@ def test_a_session_that_plans_elsewhere_makes_nothing_and_is_told_where(
     end = way_out(text)
     assert call("/", *words_of(end)).code == 0
     assert call(other.path, "start", "w").code == 0
+
+
+def detached(repo: Repository) -> None:
+    repo.git("checkout", "-q", "--detach")
+
+
+def in_a_merge(repo: Repository) -> None:
+    repo.git("checkout", "-q", "-b", "other")
+    repo.commit({"a.txt": "theirs\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit({"a.txt": "ours\n"})
+    with contextlib.suppress(subprocess.CalledProcessError):
+        repo.git("merge", "-q", "other")
+
+
+def without_commits(repo: Repository) -> None:
+    repo.git("update-ref", "-d", "HEAD")
+
+
+@pytest.mark.requirement("ST-5", "RL-2")
+@pytest.mark.parametrize("unfit", [detached, in_a_merge, without_commits])
+def test_a_chat_is_held_wherever_head_is(
+    make_repo: Repositories, unfit: Callable[[Repository], None]
+) -> None:
+    repo = make_repo(files=FILES)
+    unfit(repo)
+    refused = call(repo.path, "start", "Make f add two")
+    assert refused.code == 1
+    begun = call(repo.path, "start", "--chat", "What does f do?")
+    assert (begun.code, begun.name) == (0, "strategy")
+    assert begun.data("request") == "What does f do?"

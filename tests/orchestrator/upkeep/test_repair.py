@@ -11,10 +11,11 @@ import pytest
 
 from shared.resources import database_path, plan_path
 from state.migrations import MIGRATIONS
-from tests.journey import call
+from tests.journey import call, way_out, words_of
 from tests.shared.execution.scene import Scene, milestone
 
 if TYPE_CHECKING:
+    from tests.conftest import Repository
     from tests.journey import Answer
 
 pytestmark = pytest.mark.requirement("PC-10")
@@ -84,3 +85,35 @@ def test_what_a_newer_planner_wrote_is_not_damage(scene: Scene) -> None:
 def test_what_is_whole_stays(scene: Scene) -> None:
     assert repair(scene).block.get("damaged") == "0"
     assert scene.statuses() == {"M-001": "PENDING"}
+
+
+DAMAGED = {
+    "nothing": "", "the half of it": '{"query": "x", ', "a list": "[]",
+    "no request": '{"mode": "code"}',
+    "another mode": '{"query": "x", "mode": "quick"}',
+    "a plan that is none": '{"query": "x", "mode": "code", "plans": [1]}',
+    "gathered without a source": '{"query": "x", "mode": "code", "gathered": [{}]}',
+    "gone": None,
+}  # fmt: skip
+
+
+@pytest.mark.requirement("ST-1", "PC-10")
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_damaged_strategy_is_set_aside_and_the_choice_begins_again(
+    repo: Repository, case: str
+) -> None:
+    begun = call(repo.path, "start", "Make f add two")
+    path = Path(begun.state_dir, "strategy.json")
+    path.unlink()
+    if (text := DAMAGED[case]) is not None:
+        path.write_text(text)
+    refused = call(repo.path, "step", "strategy")
+    assert refused.code == 1
+    assert "damaged or gone" in refused.problems[0][1]
+    assert "strategy.json: what the choice" in call(repo.path, "doctor").data("findings")
+    repaired = call(repo.path, *words_of(way_out(refused.problems[0][1])))
+    again = call(repo.path, "start", "Make f add two")
+    assert (again.name, again.state_dir) == ("strategy", begun.state_dir)
+    assert again.text == begun.text
+    assert str(path) in repaired.text
+    assert call(repo.path, "repair").block.get("damaged") == "0"

@@ -79,6 +79,16 @@ def test_it_is_told_from_70_percent_on_and_at_95_to_compact(
     assert "context holds" not in prompt(journey, path, line(950), line(100)), "it was compacted"
 
 
+def test_without_a_limit_that_somebody_named_nothing_is_told(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
+    found = Journey(make_repo(files=FILES)).to("context")
+    told = prompt(found, tmp_path / "session.jsonl", line(150_000))
+    assert "context holds" not in told
+    assert warnings(found) == []
+
+
 def test_each_level_is_one_event_which_the_person_sees(journey: Journey, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     for used in (700, 710, 860, 700, 960, 990):

@@ -20,6 +20,7 @@ from state.light import digest_of, mark, parse_light
 from state.plan_table import Milestone, Overview, Plan
 from tests.journey import FILES, Journey, parsed, words_of
 from tests.light_plans import PLAN, Lightly
+from tests.shared.guard.client import Client
 from tests.state.test_stages import row
 
 if TYPE_CHECKING:
@@ -209,3 +210,32 @@ def test_the_skill_says_when_to_enter_unasked() -> None:
     for reason in ("several files", "architectural choice", "costly to undo", "more than one way"):
         assert reason in use
     assert "mode enter" in text
+
+
+@pytest.mark.requirement("SD-8", "PM-10")
+def test_a_new_session_is_told_what_waits_for_its_user_and_only_when_it_begins(
+    repo: Repository,
+) -> None:
+    new = Client(repo.path, "a new one")
+    Lightly(repo, "s-1").to("gathering")
+    assert new.sends("SessionStart", source="startup") == {}
+    Lightly(repo, "s-2").to("submitted")
+    told = new.sends("SessionStart", source="startup")["hookSpecificOutput"]["additionalContext"]
+    assert "“Move to ISO dates”, submitted for approval" in told
+    assert told.endswith("bin/planner status")
+    assert new.sends("UserPromptSubmit", prompt="go") == {}
+    assert new.sends("SessionStart", source="compact") == {}
+    own = Client(repo.path, "s-2").sends("SessionStart", source="startup")["hookSpecificOutput"]
+    assert "Tell your user once" not in own["additionalContext"]
+
+
+@pytest.mark.requirement("SD-8")
+def test_a_run_is_told_once_however_many_sessions_take_part_in_it(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
+    run = Journey(make_repo(files=FILES)).to("submitted")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-2")
+    assert run.planner("pause").code == run.planner("resume").code == 0
+    told = Client(run.repository.path, "a new one").sends("SessionStart")
+    assert str(told).count("submitted for approval") == 1

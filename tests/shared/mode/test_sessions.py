@@ -13,7 +13,7 @@ import pytest
 
 from shared.mode import limits, sessions, transitions
 from shared.mode.memory import Memory
-from shared.resources import user_config_path
+from shared.resources import sessions_path, user_config_path
 from state.database import Database
 from state.errors import Refused
 from tests.state.plans import refusal
@@ -46,7 +46,7 @@ def planning(root: Path | str, agent: str | None = None, phase: str = "gathering
 
 
 def files() -> list[Path]:
-    folder = Path(sessions.folder())
+    folder = Path(sessions_path())
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
@@ -138,7 +138,7 @@ class TestASession:
         planning(tmp_path / "r", "s-1")
         planning(tmp_path / "r", "s-1")
         assert [f.name for f in files()] == [os.path.basename(sessions.path_of("s-1"))]
-        assert os.stat(sessions.folder()).st_mode & 0o077 == 0
+        assert os.stat(sessions_path()).st_mode & 0o077 == 0
 
     def test_is_no_reason_to_fail_where_it_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -187,7 +187,7 @@ class TestTheNameOfAnAgent:
 
     def test_may_be_any_text(self, tmp_path: Path) -> None:
         for name in ("../../x", "a/b", "\udcff", "ä" * 500):
-            assert os.path.dirname(sessions.path_of(name)) == sessions.folder()
+            assert os.path.dirname(sessions.path_of(name)) == sessions_path()
         planning(tmp_path / "r", "ü/../\n")
         assert sessions.find("ü/../\n", "/") is not None
 
@@ -212,9 +212,9 @@ def test_the_folder_follows_xdg_and_a_relative_setting_counts_as_none(
     monkeypatch.setenv("HOME", str(tmp_path))
     for value in ("relative", ""):
         monkeypatch.setenv("XDG_STATE_HOME", value)
-        assert sessions.folder() == f"{tmp_path}/.local/state/planner/sessions"
+        assert sessions_path() == f"{tmp_path}/.local/state/planner/sessions"
     monkeypatch.setenv("XDG_STATE_HOME", "/elsewhere")
-    assert sessions.folder() == "/elsewhere/planner/sessions"
+    assert sessions_path() == "/elsewhere/planner/sessions"
 
 
 @pytest.mark.parametrize("home", [None, "", "relative"])
@@ -227,14 +227,14 @@ def test_without_an_absolute_home_the_folder_lies_in_that_of_the_account(
     monkeypatch.delenv("HOME")
     if home is not None:
         monkeypatch.setenv("HOME", home)
-    assert sessions.folder() == f"{account}/.local/state/planner/sessions"
+    assert sessions_path() == f"{account}/.local/state/planner/sessions"
     assert user_config_path() == f"{account}/.config/planner/config.toml"
 
     def unknown(number: int) -> None:
         raise KeyError(number)
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
-    assert sessions.folder() == "/.local/state/planner/sessions"
+    assert sessions_path() == "/.local/state/planner/sessions"
 
 
 def test_the_users_settings_are_read_in_no_repository(monkeypatch: pytest.MonkeyPatch) -> None:

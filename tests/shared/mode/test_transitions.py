@@ -28,6 +28,7 @@ from hypothesis.stateful import (
 
 from shared.mode import limits as mode
 from shared.mode import sessions, transitions
+from shared.resources import sessions_path
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
@@ -73,7 +74,7 @@ class Modes(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.mkdtemp()
-        shutil.rmtree(sessions.folder(), ignore_errors=True)
+        shutil.rmtree(sessions_path(), ignore_errors=True)
         self.path = f"{self.folder}/planner.db"
         self.connections = [Database(self.path, create=True) for _ in range(2)]
         # Far ahead of the real one, since the files of sessions bear real times, and a disk that

@@ -1,0 +1,65 @@
+"""List the runs of a repository that are under way: what each is, and what it waits for (SD-8)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from orchestrator.run import panel
+from shared import resources
+from shared.builders import Block
+from shared.execution.progress import View
+from shared.run import State
+from shared.which_run import all_under_way, titled
+from state.database import Database
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from state.database import Run
+
+    Rows = list[dict[str, str]]
+
+
+def rows_of(database: Database, but: str = "") -> Rows:
+    """Return each run under way as a JSON object, but for the one of a state directory."""
+    return [
+        {
+            "run": run.run_id, "request": run.request, "status": run.status, "stage": run.stage,
+            "words": _words(database, run), "title": titled(run), "state_dir": run.state_dir,
+        }
+        for run in all_under_way(database) if run.state_dir != but
+    ]  # fmt: skip
+
+
+def rows_around(folder: str) -> Rows:
+    """Return the runs under way in the repository around `folder`."""
+    path = resources.repository_database(folder)
+    return rows_of(Database(path)) if path else []
+
+
+def lines_of(rows: Iterable[dict[str, str]]) -> str:
+    """Return a line for each run: its request, its step, who goes on, how to name it."""
+    return "\n".join(
+        f"{row['title']}: {row['words']} (--state-dir {resources.quote(row['state_dir'])})"
+        for row in rows
+    )
+
+
+def render_runs(rows: Rows) -> str:
+    """Return the block that lists runs of which none is meant before the others."""
+    block = Block("result").data("under way", lines_of(rows))
+    for row in rows:
+        block.next(row["run"], resources.command("status", state_dir=row["state_dir"]))
+    return block.render()
+
+
+def _words(database: Database, run: Run) -> str:
+    state = State(run.state_dir, database, run)
+    try:
+        state.check_unedited()
+        has_plan = os.path.exists(resources.plan_path(run.state_dir))
+        return panel.in_words(state, View(state) if has_plan else None)
+    except Refused as refusal:
+        return refusal.problems[0].problem

@@ -1,0 +1,110 @@
+"""A command that names no run means the session's, else the only one under way (SD-8)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.journey import FILES, Journey, call, words_of
+from tests.requirement_rounds import Rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+ONE, OTHER = "Parse ISO dates", "Drop Python 3.8"
+
+
+@pytest.mark.requirement("SD-8")
+def test_requirements_between_two_rounds_are_never_the_run_that_is_meant(
+    make_repo: Repositories,
+) -> None:
+    rounds = Rounds(make_repo(files=FILES))
+    rounds.to_committed()
+    assert "Committed as" in rounds.call("status").data("status")
+    refused = rounds.call("cancel")
+    assert refused.code == 1
+    assert "the run is completed as commit" in refused.problems[0][1]
+    begun = rounds.call("start", ONE)
+    for shown in (rounds.call("status"), rounds.call("step", "strategy")):
+        assert shown.data("request") == ONE
+    assert rounds.call("status", "--line").text.startswith(f"{ONE} · ")
+    ended = rounds.call("cancel")
+    assert ended.data("cancelled").startswith(f"The run “{ONE}” is cancelled.")
+    assert rounds.planner("step", "requirements").name == "new-requirements"
+    assert begun.state_dir != rounds.state_dir
+
+
+@pytest.mark.requirement("SD-8")
+def test_several_runs_are_told_apart_by_request_and_step(make_repo: Repositories) -> None:
+    repo = make_repo(files=FILES)
+    first, second = (call(repo.path, "start", words) for words in (ONE, OTHER))
+    listed = call(repo.path, "status")
+    assert listed.code == 0
+    assert listed.data("under way").split("\n") == [
+        f"“{words}”, at strategy: Deciding whether to plan – waits for the assistant "
+        f"(--state-dir {begun.state_dir})"
+        for words, begun in ((ONE, first), (OTHER, second))
+    ]
+    rows = json.loads(call(repo.path, "status", "--json").text)["under_way"]
+    assert [row["request"] for row in rows] == [ONE, OTHER]
+    assert call(repo.path, "status", "--line").text == "2 plans under way\n"
+    for words in (("cancel",), ("step", "strategy")):
+        refused = call(repo.path, *words)
+        assert refused.code == 1
+        assert f"“{OTHER}”, at strategy: --state-dir {second.state_dir}" in refused.problems[0][1]
+        assert refused.problems[0][1].endswith("bin/planner status")
+    one = call(repo.path, "status", "--state-dir", first.state_dir)
+    assert one.data("also under way").startswith(f"“{OTHER}”, at strategy: ")
+
+
+@pytest.mark.requirement("SD-8")
+def test_a_sessions_own_run_is_meant_before_those_of_others(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = make_repo(files=FILES)
+    runs = {}
+    for session in (ONE, OTHER):
+        monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session)
+        runs[session] = Journey(repo, session).to("context")
+    for session, run in runs.items():
+        monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session)
+        assert run.call("status").data("request") == session
+        assert run.call("step", "planner").state_dir == run.state_dir
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "a third")
+    assert ONE in call(repo.path, "pause").problems[0][1]
+    assert OTHER in call(repo.path, "plan", "show").problems[0][1]
+
+
+@pytest.mark.requirement("SD-8", "PM-2")
+def test_other_words_in_a_session_that_plans_begin_a_run_only_on_the_users_yes(
+    make_repo: Repositories,
+) -> None:
+    repo = make_repo(files=FILES)
+    run = Journey(repo, ONE).to("context")
+    asked = run.call("start", OTHER, "--review", "none", "--alone")
+    assert asked.code == 0
+    assert f"“{ONE}”, at context-verify" in asked.data("planned")
+    assert [option.get("value") for option in asked.block.iter("option")] == ["go on", "beside"]
+    assert run.call("status").data("also under way") == ""
+    assert run.call(*words_of(asked.next("go on"))).state_dir == run.state_dir
+    beside = run.call(*words_of(asked.next("beside")))
+    assert beside.state_dir != run.state_dir
+    shown = json.loads(run.call("status", "--json", "--state-dir", beside.state_dir).text)
+    assert shown["request"] == OTHER
+    assert shown["others"][0]["request"] == ONE
+    assert run.call("start", ONE).state_dir == run.state_dir
+
+
+@pytest.mark.requirement("SD-8", "PM-2")
+def test_a_light_plan_is_not_lost_to_a_start_of_other_words(make_repo: Repositories) -> None:
+    repo = make_repo(files=FILES)
+    call(repo.path, "mode", "enter", ONE)
+    asked = call(repo.path, "start", OTHER)
+    assert asked.data("planned").startswith(f"“{ONE}”")
+    assert call(repo.path, *words_of(asked.next("go on"))).data("task") == ONE
