@@ -78,7 +78,9 @@ KINDS = {
     "intent": Kind("CI", models.Intent, ("code_intents",), in_milestone=True),
     "doc": Kind("DOC", models.Doc, (), roles=(ARCHITECT, WRITER), in_milestone=True),
     "diagram": Kind("DG", models.Diagram, ("diagrams",)),
-    "checkpoint": Kind("CP", models.Checkpoint, ("checkpoints",), hidden=("origin", "revision")),
+    "checkpoint": Kind(
+        "CP", models.Checkpoint, ("checkpoints",), hidden=("origin", "revision", "answer")
+    ),
     "change": Kind(
         "CC",
         models.Change,

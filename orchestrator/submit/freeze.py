@@ -11,6 +11,7 @@ from orchestrator.submit.plan_md import render_plan, write_rendered
 from orchestrator.submit.rehearsal import branch_of, rehearse
 from orchestrator.submit.size import check_size
 from shared import plan_refs
+from shared.contents import answer_of
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.types import LoopState
@@ -45,7 +46,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
                 _check_ready(state, plan)
                 if not allow_large:
                     check_size(state, plan)
-                write_atomic(path, rehearsed(state, plan))
+                write_atomic(path, rehearsed(state, _with_answers(state, plan)))
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -63,6 +64,13 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
 def _write_readable(state: State, frozen: Plan) -> None:
     refresh_todo(state)
     write_page(state, frozen)
+
+
+def _with_answers(state: State, plan: Plan) -> Plan:
+    """Return the plan with the answers to its questions, so that the digest names them (SD-1)."""
+    answers = state.database.answers(state.run)
+    asked = (c.model_copy(update={"answer": answer_of(c, answers)}) for c in plan.checkpoints)
+    return plan.model_copy(update={"checkpoints": tuple(asked)})
 
 
 def rehearsed(state: State, plan: Plan) -> bytes:
