@@ -13,7 +13,7 @@ from cli.options import opened, state_dir_option
 from developer.tree_run import run_on_tree
 from developer.verification import job_of
 from developer.verify.lock import undisturbed
-from developer.worktree_files import tree_chmod, tree_mv, tree_rm, tree_run
+from developer.worktree_files import tree_chmod, tree_mv, tree_restore, tree_rm, tree_run
 from shared.builders import Block, first_of
 from shared.config import named_commands
 from shared.place.level import level
@@ -81,6 +81,23 @@ def chmod(change: str, path: str, state_dir: str | None, milestone: str | None) 
     open_plan(state)
     with undisturbed(state.state_dir):
         write(_done_block(tree_chmod(open_tree(state, milestone), change, path)))
+
+
+@tree_command.command("restore")
+@click.argument("path")
+@state_dir_option
+@milestone_option
+def restore(path: str, state_dir: str | None, milestone: str | None) -> None:
+    """Change a file of the scratch worktree back to what it is at the base.
+
+    A capture stages what it finds, so that git's own ways back find nothing.
+
+    Example: planner tree restore README.md
+    """
+    state = opened(state_dir)
+    open_plan(state)
+    with undisturbed(state.state_dir):
+        write(_done_block(tree_restore(open_tree(state, milestone), path)))
 
 
 @tree_command.command("run", context_settings={"ignore_unknown_options": True})

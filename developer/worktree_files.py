@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from developer.verify.prepare import check_confirmed, runner_for, set_up
 from shared.config import named_commands
+from shared.git.copies import lay
 from shared.git.worktree import set_executable
 from state.errors import Refused
 from state.validator import path_problem
@@ -83,6 +84,18 @@ def tree_chmod(tree: Worktree, change: str, path: str) -> str:
         raise Refused("invalid", path, text, "name a plain file")
     set_executable(tree, path, executable=change == "+x")
     return f"{path} is {'' if change == '+x' else 'not '}executable"
+
+
+def tree_restore(tree: Worktree, path: str) -> str:
+    """Change a file back to what it is at the base, on disk and in git's index."""
+    _check_path(path)
+    rows = tree.git.names("ls-tree", "-z", "--full-tree", "HEAD", "--", path)
+    if [row.split(b"\t", 1)[1] for row in rows] != [os.fsencode(path)] or b" tree " in rows[0]:
+        text = "is no file of the base; a new one is removed by `tree rm`"
+        raise Refused("not_found", path, text, "name a file that the base has")
+    tree.git.run("update-index", "-z", "--index-info", stdin=rows[0] + b"\0")
+    lay(tree.git, [path])
+    return f"{path} is as at the base"
 
 
 def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:

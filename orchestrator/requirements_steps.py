@@ -213,15 +213,17 @@ def _ready(ctx: Context, facts: Lane) -> Block:
     block = ctx.block()
     task = _prompt("ready", message=answer_path(ctx.state.state_dir, COMMIT_MESSAGE))
     if facts.others or facts.wanted:
-        words = ctx.state.command("requirements", "complete")
-        task += "\n\n" + _prompt("ready-others", command=words)
+        again = ctx.state.command("requirements", "complete")
+        task += "\n\n" + _prompt("ready-others", command=again)
     block.task(task)
     _show_commit(block, facts)
     ways: list[tuple[str, str, tuple[str, ...]]] = [
         ("continue", "Commit what is staged.", ("commit",))
     ]
-    if any(not _marks(facts, name) for name in facts.others):
-        text = "Commit the other changed files as well, but those with a remark."
+    plain = [name for name in facts.others if not _marks(facts, name)]
+    if plain:
+        but = "" if plain == facts.others else ", but those with a remark"
+        text = f"Commit the other changed files as well{but}."
         ways.append(("with others", text, ("complete", "--with-others")))
     words = ("complete", "--message", answer_word(COMMIT_MESSAGE))
     ways.append(("reword", "Another commit message.", words))

@@ -91,6 +91,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tree rm": (_BUILDS, _BLOCK),
     "tree mv": (_BUILDS, _BLOCK),
     "tree chmod": (_BUILDS, _BLOCK),
+    "tree restore": (_BUILDS, _BLOCK),
     "tree run": (_BUILDS, _BLOCK),
     "requirements startup": (HOST, _BLOCK),
     "requirements refine": (HOST, _BLOCK),

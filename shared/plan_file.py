@@ -138,13 +138,16 @@ def edit(
 
 
 def after_edits(
-    plan: Plan, edits: Sequence[object], role: str | None, operation: str | None
+    plan: Plan, edits: Sequence[object], role: str | None, operation: str | None, first: int = 0
 ) -> tuple[Plan, list[Applied]]:
-    """Return the edited plan and the edits made; repeating the last `operation` changes nothing."""
+    """Return the edited plan and the edits made; repeating the last `operation` changes nothing.
+
+    `first` is the number of the first edit in the list from which they come.
+    """
     last = plan.last_operation
     if operation is not None and last is not None and last.id == operation:
         return plan, [Applied(*row) for row in last.applied]
-    changed, applied = apply_edits(plan, edits, role)
+    changed, applied = apply_edits(plan, edits, role, first)
     if operation is not None:
         done = Operation(id=operation, applied=tuple((a.op, a.id, a.version) for a in applied))
         changed = changed.model_copy(update={"last_operation": done})

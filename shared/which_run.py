@@ -106,14 +106,12 @@ def several(folder: str, runs: Sequence[Run], beside: Sequence[str] = ()) -> Sev
 
 def titled(run: Run) -> str:
     """Return what a person knows a run by: the beginning of its request, and its step."""
-    from shared.steps.entry_points import find_workflow  # where one run is meant, nobody asks
-
-    return f"{quoted(run.request)}, at {find_workflow(run.workflow).steps[run.step].name}"
+    return f"{quoted(run.request)}, {run.workflow} step {run.step}"
 
 
 def quoted(request: str) -> str:
     """Return the beginning of a request, in quotation marks and in one line."""
-    from shared.builders import visible_line  # as above
+    from shared.builders import visible_line  # where one run is meant, nobody asks
 
     words = visible_line(" ".join(request.split()))
     return f"“{words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + '…'}”"

@@ -83,11 +83,14 @@ class Batch:
         self.lost: set[object] = set()  # names given by malformed edits, which are reported once
         self.problems: list[Problem] = []
 
-    def run(self, edits: Sequence[object]) -> list[Applied]:
-        """Apply edits to the plan in order, give new entities ids and collect all problems."""
+    def run(self, edits: Sequence[object], first: int = 0) -> list[Applied]:
+        """Apply edits to the plan in order, give new entities ids and collect all problems.
+
+        `first` is the number of the first of them in the list from which they come.
+        """
         rows = [
             (at, edit)
-            for n, value in enumerate(edits)
+            for n, value in enumerate(edits, first)
             if (edit := self._shape(at := f"[{n}]", value)) is not None
         ]
         ids = [self._name(at, edit) for at, edit in rows]

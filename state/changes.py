@@ -104,9 +104,9 @@ def _unplanned(plan: Plan, file: str) -> Problem:
     ids = ", ".join(m.id for m in plan.milestones) or "none yet"
     text = f"{file} was changed, and no intent, test or promised document names it"
     allowed = (
-        f"change the file back to the base; or, if it belongs to the change, the host – an agent "
-        f"asks for it in its report – adds an intent to one of {ids} (`plan add intent --milestone "
-        "ID --file PATH --behavior TEXT`) or lists it in `tests.files`"
+        "change the file back to the base (`tree restore`); or, if it belongs to the change, the "
+        f"host – an agent asks for it in its report – adds an intent to one of {ids} (`plan add "
+        "intent --milestone ID --file PATH --behavior TEXT`) or lists it in `tests.files`"
     )
     return Problem("refused", file, text, allowed)
 

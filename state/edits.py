@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 
 def apply_edits(
-    plan: models.Plan, edits: Sequence[object], role: str | None
+    plan: models.Plan, edits: Sequence[object], role: str | None, first: int = 0
 ) -> tuple[models.Plan, list[Applied]]:
     """Return the plan after all edits, and each edited entity's id and version; else raise Refused.
 
     Raises Refused with every problem of every edit; then none is done. `role` limits the kinds
-    that may be written; None is the orchestrator, which may write all.
+    that may be written; None is the orchestrator, which may write all. `first` is the number of the
+    first edit in the list from which they come.
     """
     if plan.frozen_at is not None:
         raise Refused(
@@ -42,7 +43,7 @@ def apply_edits(
             "planner plan revise",
         )
     batch = Batch(plan, role)
-    applied = batch.run(edits)
+    applied = batch.run(edits, first)
     if batch.problems:
         raise Refused.of(batch.problems)
     return finish(batch.plan.model_copy(update={"counters": batch.counters})), applied

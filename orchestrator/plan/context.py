@@ -141,7 +141,13 @@ def ask(state: State, value: object) -> list[str]:
         ]
         if not edits:
             return known
-        changed, applied = after_edits(plan, edits, None, None)
+        try:
+            changed, applied = after_edits(plan, edits, None, None)
+        except Refused as refusal:
+            asking = [n for n, text in enumerate(texts) if text not in asked]
+            for problem in refusal.problems:
+                problem.at = _in_questions(problem.at, asking)
+            raise
         store.save_plan(state.plan_path, changed)
         new = [a.id for a in applied]
         with state.database:
@@ -149,6 +155,12 @@ def ask(state: State, value: object) -> list[str]:
                 if checkpoint.id in new:
                     _tell(state, changed, checkpoint)
     return known + new
+
+
+def _in_questions(at: str, numbers: list[int]) -> str:
+    """Return the place of a problem in the list of questions, by that in the edits made of it."""
+    number, dot, field = at.removeprefix("[").partition("].fields")
+    return f"[{numbers[int(number)]}]{field}" if dot else at
 
 
 def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:

@@ -141,11 +141,12 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
     context = None
     if batch is not None:
         edits, operation = read_batch(read_answer(state.state_dir, batch))
+        whole = len(edits)
         if phase == "plan-design":
             context = _context_of(state, edits)
         if context is not None:
             plan = with_context(state, plan, context)
-        plan, _ = after_edits(plan, edits, role, operation)
+        plan, _ = after_edits(plan, edits, role, operation, whole - len(edits))
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan), context=context)
     captured = capture_into(state, plan)

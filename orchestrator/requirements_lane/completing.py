@@ -92,10 +92,6 @@ def complete(state: State, answers: Answers) -> None:
             if undone or (facts.git and plan is None and answers.message is None):
                 carry_out(state, facts, "complete", [], to)
                 return
-            if run is not None and plan is None and run.run.status in (ACTIVE, PAUSED):
-                text = "the plan that implements the requirements is still under way"
-                allowed = "go on with it, or a person ends it; then run the same command again"
-                raise Refused("conflict", name, text, allowed, run.command("cancel"))
             _rename(state, facts, answers, run, plan)
         elif answers.message is not None:
             facts.message = _message(state, facts, answers, plan)
@@ -114,6 +110,10 @@ def _rename(
         text = f"there is neither {IN_WORK} nor {TODO}, so nothing can be completed"
         here = state.command("step", WORKFLOW)
         raise Refused("not_found", facts.folder, text, "go on with the current step", here)
+    if run is not None and plan is None and run.run.status in (ACTIVE, PAUSED):
+        text = "the plan that implements the requirements is still under way"
+        allowed = "go on with it, or a person ends it; then run the same command again"
+        raise Refused("conflict", "requirements complete", text, allowed, run.command("cancel"))
     facts.told = _changed_since(facts, run)
     operations: list[Operation] = [rename(facts.path(n), facts.path(names[n])) for n in there]
     if len(there) == len(names):

@@ -10,7 +10,7 @@ from shared import resources
 from shared.builders import Block
 from shared.execution.progress import View
 from shared.run import State
-from shared.which_run import all_under_way, titled
+from shared.which_run import all_under_way, quoted
 from state.database import Database
 from state.errors import Refused
 
@@ -27,7 +27,7 @@ def rows_of(database: Database, but: str = "") -> Rows:
     return [
         {
             "run": run.run_id, "request": run.request, "status": run.status, "stage": run.stage,
-            "words": _words(database, run), "title": titled(run), "state_dir": run.state_dir,
+            "words": _words(database, run), "state_dir": run.state_dir,
         }
         for run in all_under_way(database) if run.state_dir != but
     ]  # fmt: skip
@@ -41,9 +41,9 @@ def rows_around(folder: str) -> Rows:
 
 def lines_of(rows: Iterable[dict[str, str]]) -> str:
     """Return a line for each run: its request, its step, who goes on, how to name it."""
+    named = ((row, resources.quote(row["state_dir"])) for row in rows)
     return "\n".join(
-        f"{row['title']}: {row['words']} (--state-dir {resources.quote(row['state_dir'])})"
-        for row in rows
+        f"{quoted(row['request'])}: {row['words']} (--state-dir {name})" for row, name in named
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.run.providers import DEFAULT, PARTS, load_models, merged, project_tables
+from orchestrator.run.providers import KEYS as PROVIDER_KEYS
 from shared import resources
 from shared.config import Config, commands_hash, parse_config, render_commands
 from shared.config import file_at as read_at
@@ -19,7 +20,7 @@ from state.errors import Refused
 from state.files import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from orchestrator.run.providers import Models
     from shared.git.command import Git
@@ -91,7 +92,8 @@ def settings_of(folder: str) -> list[Setting]:
             value = getattr(config, known.attribute)
             source = _source(table, key, value, project, user)
             found.append(Setting(f"[{table}] {key}", _as_json(value), source))
-    return [*found, *_providers(project, user), *_models(models)]
+    providers = [*_providers(project, user)]
+    return [*found, *providers, *_notes(providers), *_models(models)]
 
 
 def _source(table: str, key: str, value: object, project: Any, user: Any) -> str:  # noqa: ANN401
@@ -124,6 +126,18 @@ def _providers(project: Any, user: Any) -> Iterator[Setting]:  # noqa: ANN401 â€
             for key, one in values.items():
                 shown = "(set, not shown)" if key == "api_key" else _as_json(one)
                 yield Setting(f"[providers.{name}.{configuration}] {key}", shown, source)
+
+
+def _notes(providers: Sequence[Setting]) -> Iterator[Setting]:
+    """Yield what has to be known of keys of providers: no client takes more than a model."""
+    keys = {one.name.rpartition("] ")[2] for one in providers}
+    unused = [key for key in PROVIDER_KEYS if key in keys and key != "model"]
+    if unused:
+        text = "the client starts the agents, with a key and limits of its own"
+        yield Setting("note", f"{', '.join(unused)}: not handed on, since {text}", "")
+    if any(one.name.endswith("] api_key") and one.source == CONFIG_FILE for one in providers):
+        text = "all who have the repository read the api_key of a committed file: move it away"
+        yield Setting("note", text, CONFIG_FILE)
 
 
 def _models(models: Models) -> list[Setting]:

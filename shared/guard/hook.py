@@ -101,7 +101,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
 def _tell_new(host: str, payload: Payload) -> dict[str, Any]:
     """Return what a session that begins is told of plans that wait for its user (SD-8)."""
-    event = str(payload["hook_event_name"])
+    event = str(payload.get("hook_event_name"))
     if event != _BEGINS or payload.get("source") in _GOES_ON:
         return {}
     text = reminder.waiting_in(str(payload.get("cwd") or os.sep))

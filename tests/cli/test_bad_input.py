@@ -205,9 +205,12 @@ def test_a_repository_without_a_run_says_how_to_start_one(repo: Repository) -> N
         refused(repo, words, "not_found", "no run of the planner was started")
 
 
-def test_with_two_active_runs_one_must_be_named(journey: Journey) -> None:
-    call(journey.repository.path, "start", "Something else", "--depth", "full")
-    refused(journey.repository, ("step", "planner"), "not_found", "2 runs are active")
+def test_with_two_active_runs_one_must_be_named(
+    journey: Journey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(journey.repository.path, "start", "Something else", "--depth", "full", "--agent", "s-2")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-3")
+    refused(journey.repository, ("step", "planner"), "not_found", "2 plans are under way")
 
 
 # files

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from developer.verify.job import Job
-from developer.worktree_files import tree_chmod, tree_mv, tree_rm, tree_run
+from developer.worktree_files import tree_chmod, tree_mv, tree_restore, tree_rm, tree_run
 from shared.config import Config
 from shared.git.repository import find_repository
 from shared.git.worktree import Worktree, make_worktree, open_worktree
@@ -68,6 +68,32 @@ def test_a_file_moves_and_folders_for_it_are_made(worktree: Path) -> None:
     tree_mv(opened(worktree), "src/app.py", "lib/new/app.py")
     assert (worktree / "lib/new/app.py").read_text() == "x = 1\n"
     assert not (worktree / "src/app.py").exists()
+
+
+@pytest.mark.requirement("SD-7")
+@pytest.mark.parametrize("deed", ["changed", "removed", "a folder", "executable"])
+def test_a_file_is_changed_back_to_the_base_also_once_its_change_is_staged(
+    worktree: Path, deed: str
+) -> None:
+    tree, path = opened(worktree), worktree / "src" / "app.py"
+    path.unlink()
+    if deed == "a folder":
+        path.mkdir()
+        (path / "inner").write_text("x")
+    elif deed != "removed":
+        path.write_text("x = 2\n")
+        path.chmod(0o755 if deed == "executable" else 0o644)
+    tree.git.run("add", "--all")
+    if deed == "a folder":
+        with pytest.raises(Refused):
+            tree_restore(tree, "src/app.py")
+        return
+    assert tree_restore(tree, "src/app.py") == "src/app.py is as at the base"
+    assert (path.read_text(), os.access(path, os.X_OK)) == ("x = 1\n", False)
+    assert tree.git.text("status", "--porcelain", "src") == ""
+    for other in ("away", "src", "new.py", "../src/app.py"):
+        with pytest.raises(Refused):
+            tree_restore(tree, other)
 
 
 def test_a_move_replaces_nothing(worktree: Path) -> None:

@@ -188,3 +188,10 @@ def test_a_damaged_repository_is_not_taken_for_none(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     assert "not inside a git repository" in refusal(call(tmp_path, "start", "Do it"))
     assert not (tmp_path / ".planner").exists()
+
+
+@pytest.mark.requirement("SD-7", "PL-35")
+def test_a_status_names_no_commit_where_there_is_no_git(journey: Journey) -> None:
+    shown = journey.to("submitted").planner("status").data("status")
+    assert "waits for you" in shown
+    assert "made against" not in shown

@@ -134,6 +134,7 @@ CHANGING: dict[str, tuple[str, ...]] = {
     "tree rm": ("tree", "rm", "src/app.py"),
     "tree mv": ("tree", "mv", "src/app.py", "src/b.py"),
     "tree chmod": ("tree", "chmod", "+x", "src/app.py"),
+    "tree restore": ("tree", "restore", "src/app.py"),
 }
 
 # Their refusal names the way on.

@@ -191,3 +191,30 @@ def test_commands_to_confirm_are_shown_and_explained_once(make_repo: Repositorie
     later = journey.to("code").last
     assert later.data("commands to confirm") == ""
     assert words_of(later.person())[:2] == ["config", "confirm"]
+
+
+@pytest.mark.requirement("SD-7")
+def test_a_wrong_question_is_named_by_its_place_in_the_file(designing: Journey) -> None:
+    assert ask(designing, [question()]).code == 0
+    refused = ask(designing, [question(), {"question": "Which way?"}])
+    assert [(at, text.partition(" · ")[0]) for at, text in places_of(refused)] == [
+        ("[1].options", "it is missing")
+    ]
+
+
+@pytest.mark.requirement("SD-7")
+def test_a_wrong_edit_is_named_by_its_place_in_a_list_that_begins_with_the_context(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("context")
+    context = {"op": "context", **journey.answers["context.json"]}
+    design = [*journey.answers["design.json"], {"op": "add", "kind": "risk", "fields": {"risk": 3}}]
+    journey.write_answer("design.json", [context, *design])
+    words = ("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
+    refused = journey.planner(*words)
+    assert [at for at, _ in places_of(refused)] == [f"[{len(design)}].fields.risk"]
+
+
+def places_of(answer: Answer) -> list[tuple[str, str]]:
+    """Return the place and the text of each problem that an answer names."""
+    return [(p.get("at", ""), p.text or "") for p in answer.block.iter("problem")]

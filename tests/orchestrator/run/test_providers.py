@@ -116,6 +116,18 @@ def test_what_the_user_has_set_counts_before_the_repository(make_repo: Repositor
     assert f'[providers.a.b] model\t"mine"\t{user_config_path()}' in shown
     assert "sk-secret" not in shown
     assert "api_key\t(set, not shown)" in shown
+    assert "note\tapi_key: not handed on" in shown
+    assert "committed file" not in shown
+
+
+@pytest.mark.requirement("RL-12")
+def test_a_key_in_a_committed_file_deserves_a_word(make_repo: Repositories) -> None:
+    text = '[providers]\ndefault_provider = "a.b"\n[providers.a.b]\nmodel = "m"\n'
+    keyed = f'{text}api_key = "sk-secret"\nmax_tokens = 5\n'
+    shown = call(make_repo(files={"planner.toml": keyed}).path, "config", "show").data("settings")
+    assert "sk-secret" not in shown
+    assert "note\tapi_key, max_tokens: not handed on" in shown
+    assert "move it away\tplanner.toml" in shown
 
 
 def own_settings(text: str) -> None:

@@ -47,7 +47,7 @@ def test_several_runs_are_told_apart_by_request_and_step(make_repo: Repositories
     listed = call(repo.path, "status")
     assert listed.code == 0
     assert listed.data("under way").split("\n") == [
-        f"“{words}”, at strategy: Deciding whether to plan – waits for the assistant "
+        f"“{words}”: Deciding whether to plan – waits for the assistant "
         f"(--state-dir {begun.state_dir})"
         for words, begun in ((ONE, first), (OTHER, second))
     ]
@@ -57,10 +57,12 @@ def test_several_runs_are_told_apart_by_request_and_step(make_repo: Repositories
     for words in (("cancel",), ("step", "strategy")):
         refused = call(repo.path, *words)
         assert refused.code == 1
-        assert f"“{OTHER}”, at strategy: --state-dir {second.state_dir}" in refused.problems[0][1]
+        assert (
+            f"“{OTHER}”, strategy step 2: --state-dir {second.state_dir}" in refused.problems[0][1]
+        )
         assert refused.problems[0][1].endswith("bin/planner status")
     one = call(repo.path, "status", "--state-dir", first.state_dir)
-    assert one.data("also under way").startswith(f"“{OTHER}”, at strategy: ")
+    assert one.data("also under way").startswith(f"“{OTHER}”: ")
 
 
 @pytest.mark.requirement("SD-8")
@@ -89,7 +91,7 @@ def test_other_words_in_a_session_that_plans_begin_a_run_only_on_the_users_yes(
     run = Journey(repo, ONE).to("context")
     asked = run.call("start", OTHER, "--review", "none", "--alone")
     assert asked.code == 0
-    assert f"“{ONE}”, at context-verify" in asked.data("planned")
+    assert f"“{ONE}”, planner step 2" in asked.data("planned")
     assert [option.get("value") for option in asked.block.iter("option")] == ["go on", "beside"]
     assert run.call("status").data("also under way") == ""
     assert run.call(*words_of(asked.next("go on"))).state_dir == run.state_dir
