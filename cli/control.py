@@ -10,6 +10,7 @@ from cli.answers import write, write_standing
 from cli.options import opened, state_dir_option, unproven_option
 from orchestrator.execute import advance, control
 from orchestrator.execute.advance import MOST_FILES
+from orchestrator.plan.answers import Reply
 from quality_reviewer.risk import LOW, RISKS
 from shared.builders import Block
 from shared.named_files import read_answer
@@ -20,23 +21,30 @@ from shared.steps.printing import print_current
 @click.argument("checkpoint", metavar="ID")
 @click.argument("choice", required=False, metavar="[CHOICE[,CHOICE]]")
 @click.option("--file", "path", metavar="FILE", help="The answer, or the user's own words.")
+@click.option("--you-decide", is_flag=True, help="The user left it to you: the answer is yours.")
+@click.option("--withdraw", is_flag=True, help="It is pointless now; the --file says why.")
 @state_dir_option
 def decide_command(
-    checkpoint: str, choice: str | None, path: str | None, state_dir: str | None
+    checkpoint: str,
+    choice: str | None,
+    path: str | None,
+    state_dir: str | None,
+    *,
+    you_decide: bool,
+    withdraw: bool,
 ) -> None:
-    """Store the user's answer; what waited for it can go on.
+    """Store the user's answer; what waited for it can go on, what rests on another is due again.
 
     Example: planner decide CP-001 jwt
     """
     if (choice is None) == (path is None):
         raise click.UsageError("give either a CHOICE, or a --file with the user's words")
+    if withdraw and (path is None or you_decide):
+        raise click.UsageError("--withdraw needs a --file that says why, and nothing else")
     state = opened(state_dir)
-    if path is None:
-        choices = [word.strip() for word in (choice or "").split(",")]
-        decided = control.decide(state, checkpoint, choices)
-    else:
-        words = read_answer(state.state_dir, path).text().strip()
-        decided = control.decide_in_words(state, checkpoint, words)
+    text = choice or "" if path is None else read_answer(state.state_dir, path).text().strip()
+    reply = Reply(text, path is not None, you_decide, withdraw)
+    decided = control.decide(state, checkpoint, reply)
     if decided is None:
         write(print_current(state))
     else:

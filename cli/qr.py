@@ -10,6 +10,7 @@ import click
 
 from cli.answers import write
 from cli.options import (
+    allow_roles,
     group_option,
     json_option,
     opened,
@@ -19,14 +20,22 @@ from cli.options import (
     state_dir_option,
 )
 from orchestrator.execute.last_gate import submit_if_due
-from orchestrator.plan.gate import accept_finding, decide_gate, has_passed, take_gate
+from orchestrator.plan.gate import (
+    accept_finding,
+    decide_gate,
+    decline_finding,
+    has_passed,
+    take_gate,
+)
 from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block, json_text
 from shared.named_files import read_answer
 from shared.qr.schema import read_review
+from shared.steps.entry_points import workflow_of
 from shared.steps.printing import print_current
 from state.actors import HOST
+from state.errors import Refused
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -157,6 +166,27 @@ def gate(
         decide_gate(state, phase, verdict, reason)
     submit_if_due(state)
     write(print_current(state))
+
+
+@qr_command.command("decline")
+@click.argument("item", metavar="ITEM")
+@phase_option
+@click.option("--file", "path", required=True, metavar="FILE", help="Why it stays as it is.")
+@state_dir_option
+@role_option
+def decline(item: str, phase: Phase, path: str, state_dir: str | None, role: str | None) -> None:
+    """Leave a COULD of a failed review as it is, for a reason that reviewers and the user read.
+
+    Example: planner qr decline qa-004 --phase plan-code --file answers/declined.md
+    """
+    workflow = workflow_of(phase)
+    allow_roles(role, workflow.steps[workflow.number(phase, "execute")].agent or "")
+    state = opened(state_dir)
+    reason = _reason(state, "", path)
+    if not reason:
+        raise Refused("invalid", "--file", "the file gives no reason", "why it stays as it is")
+    decline_finding(state, phase, item, reason)
+    write(Block("result").data("declined", f"{item}: {reason}").render())
 
 
 @qr_command.command("accept")

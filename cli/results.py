@@ -85,8 +85,19 @@ def render_finished(state: State, finished: Finished) -> str:
     if not finished.handed_in:
         return print_current(state)
     text = "Handed in. An agent ends here, in one sentence; the host goes on."
+    if finished.asked:
+        asked = ", ".join(finished.asked)
+        text = f"Stored, and {asked} wait for the user: end here and say so. You are started again."
+    if finished.blocks:
+        text = (
+            "Handed in. What `blocks already` you may fix now and hand in again by `fixed`; else "
+        )
+        text += "end here, in one sentence: the host goes on."
     here = state.command("step", state.run.workflow)
     block = Block("result").task(text).data("found, for the review", "\n".join(finished.found))
+    block.data("blocks already", "\n".join(finished.blocks))
+    if finished.blocks:
+        block.next("fixed", finished.again)
     return block.next("host", here).render()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.open_questions import asks_first
 from orchestrator.strategy_result import settled_lines
 from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of, questions
@@ -40,7 +41,6 @@ from shared.steps.slices import answer_lines
 from shared.steps.work import work_task
 from shared.steps.workflow import Context, Step
 from state.actors import HOST, WRITER
-from state.milestones import unanswered
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from shared.builders import Block
     from shared.qr.types import Item
     from state.phases import Phase
-    from state.plan_table import Checkpoint
 
 
 def init(ctx: Context, prompt: str) -> Block:
@@ -102,14 +101,8 @@ def context(ctx: Context, prompt: str) -> Block:
 
 
 def work(ctx: Context, script: str) -> Block:
-    """Return the prompt of a work step: for an agent in a full review, else for the assistant.
-
-    Questions that the user has not answered are asked first.
-    """
+    """Return the prompt of a work step: for an agent in a full review, else for the assistant."""
     state, phase = ctx.state, ctx.phase
-    waiting = unanswered(ctx.plan, state.database.answers(state.run), state.run.depth)
-    if waiting:
-        return _questions(ctx, waiting)
     if does_all_work(ctx):
         return work_task(ctx, script, agent=False)
     agents = script.partition(".")[2].replace("_", "-")
@@ -143,25 +136,6 @@ def _say_why(block: Block, ctx: Context) -> None:
         block.data("review", ": ".join(review_of(ctx.state, ctx.plan)))
 
 
-def _questions(ctx: Context, waiting: list[Checkpoint]) -> Block:
-    """Return the prompt that shows the user the questions that an agent has asked."""
-    state = ctx.state
-    folder = answer_path(state.state_dir, "")
-    text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
-    block = ctx.block().task(text)
-    for asked in waiting:
-        options = [(o.key, o.label) for o in asked.options]
-        block.ask(asked.id, asked.question, options, multi=asked.multi)
-    for asked in waiting:
-        name = asked.id
-        for option in asked.options:
-            key = option.key
-            block.next(f"{name} {key}", state.command("decide", name, key))
-        words = ("decide", name, "--file", answer_word(f"{name}.md"))
-        block.next(f"{name} other", state.command(*words))
-    return block
-
-
 def review(ctx: Context) -> Block:
     """Return the prompt that starts a reviewer for each group of unanswered review questions."""
     state, phase = ctx.state, ctx.phase
@@ -171,7 +145,8 @@ def review(ctx: Context) -> Block:
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
     again = ctx.iteration > 1
     if state.run.alone or (again and answered_alone(items_of(ctx))):
-        return questions(Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST}))
+        own = Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST})
+        return _with_found(questions(own), ctx)
     alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
     name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
@@ -179,7 +154,20 @@ def review(ctx: Context) -> Block:
     model = state.model("quality-reviewer")
     block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1, model=model)
     block.next("done", state.command("step", ctx.workflow.name))
+    _with_found(block, ctx)
     return block if again else block.next("alone", alone)
+
+
+def _with_found(block: Block, ctx: Context) -> Block:
+    """Add what the program has found and what blocks whatever reviewers answer (SD-6, PL-24)."""
+    found = [i for i in blocking(items_of(ctx), ctx.iteration) if i.by == SCRIPT]
+    if found:
+        lines = "\n".join(item_line(i._asdict()) for i in found)
+        block.data("blocks already: fix it now, then `fixed`, or in a round of its own", lines)
+        step = ctx.workflow.steps[ctx.workflow.number(ctx.phase, "execute")]
+        agent = step.agent if does_all_work(ctx) else None
+        block.next("fixed", ctx.state.command("plan", "done", "--phase", ctx.phase, role=agent))
+    return block
 
 
 def gate(ctx: Context) -> Block:
@@ -284,22 +272,23 @@ def init_step(name: str, prompt: str) -> Step:
 
 def verify_step(name: str, prompt: str) -> Step:
     """Make the step in which the main assistant writes down how it understands the task."""
-    return Step(name, "verify", lambda ctx: context(ctx, prompt))
+    return Step(name, "verify", asks_first(lambda ctx: context(ctx, prompt)))
 
 
 def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
     """Make a step that an agent works on; `script` (`folder.module`) names its prompt module."""
-    return Step(name, "execute", lambda ctx: work(ctx, script), phase=phase, agent=agent)
+    handler = asks_first(lambda ctx: work(ctx, script))
+    return Step(name, "execute", handler, phase=phase, agent=agent)
 
 
 def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
     """Make the workflow step that starts the reviewers of a phase."""
-    return Step(name, "qr", review, phase=phase)
+    return Step(name, "qr", asks_first(review), phase=phase)
 
 
 def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
     """Make the step that decides a phase: a pass goes on, a fail goes back to step `on_fail`."""
-    return Step(name, "gate", gate, phase=phase, on_fail=on_fail)
+    return Step(name, "gate", asks_first(gate), phase=phase, on_fail=on_fail)
 
 
 def person_step(name: str, prompt: str) -> Step:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from developer.exec_implement import milestone_task
 from orchestrator.host_steps import work
+from orchestrator.open_questions import asks_first
 from quality_reviewer.scale import review_of
 from shared.execution.progress import View
 from shared.resources import read_prompt
@@ -33,7 +34,7 @@ def write_milestones(ctx: Context, script: str) -> Block:
     running = view.with_status(IN_PROGRESS)
     one = len(running) == 1 and review_of(state, ctx.plan)[0] != "full"
     if one or (running and state.run.alone):
-        return milestone_task(ctx, running[0], agent=False)
+        return _ask(milestone_task(ctx, running[0], agent=False), ctx, view)
     name = "wave" if running else "wave-waits" if view.summary().counts[BLOCKED] else "wave-next"
     if not running and view.open_checkpoints():
         name = "wave-asks"
@@ -56,7 +57,7 @@ def write_milestones(ctx: Context, script: str) -> Block:
     return block
 
 
-def _ask(block: Block, ctx: Context, view: View) -> None:
+def _ask(block: Block, ctx: Context, view: View) -> Block:
     """Add the questions that milestones wait for, each with a command for every option."""
     for asked in view.open_checkpoints():
         options = [(o["key"], o["label"]) for o in asked.options]
@@ -64,10 +65,10 @@ def _ask(block: Block, ctx: Context, view: View) -> None:
     for asked in view.open_checkpoints():
         for key in asked.keys:
             block.next(f"{asked.id} {key}", ctx.state.command("decide", asked.id, key))
+    return block
 
 
 def wave_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
     """Make the step in which agents write milestones at once, each in a worktree of its own."""
-    return Step(
-        name, "execute", lambda ctx: write_milestones(ctx, script), phase=phase, agent=agent
-    )
+    handler = asks_first(lambda ctx: write_milestones(ctx, script))
+    return Step(name, "execute", handler, phase=phase, agent=agent)

@@ -117,11 +117,12 @@ def summary(state: State) -> str:
     plan, run = state.plan, state.run
     overview = plan.overview
     files = list(dict.fromkeys(file for m in plan.milestones for file in _files_of(m, run)))
-    answers = answer_lines(plan.checkpoints, state.database.answers(run))
+    answers = state.database.answers(run)
+    asked = [(answer_lines([one], answers), one.outcome) for one in plan.checkpoints]
     lines = [
         f"{overview.title} (revision {run.revision}, digest {(run.digest or '')[:SHORTEST]})",
         overview.approach,
-        *(f"answered: {line}" for line in answers.split("\n") if line),
+        *(f"answered: {line}{outcome and ' → '}{outcome}" for line, outcome in asked if line),
         *(f"{d.id}: {d.decision}" for d in plan.planning_context.decision_log),
         *(task.text for task in plan.task_spec if task.out_of_scope),
         *(f"assumed at the start: {text}" for text in plan.context.assumptions),
@@ -136,7 +137,7 @@ def summary(state: State) -> str:
         *(
             f"{one.id}: {one.text}{one.outcome and ' → '}{one.outcome}"
             for one in plan.user_remarks
-            if one.revision == plan.revision - 1 or one.outcome.startswith("declined")
+            if one.revision >= plan.revision - 1 or one.outcome.startswith("declined")
         ),
         *(f"revised: {text}" for text in plan.remarks),
         _reviewed(plan),

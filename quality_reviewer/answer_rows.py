@@ -6,13 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quality_reviewer.items import next_number
+from quality_reviewer.looked_up import cited, misplaced
 from quality_reviewer.questions import TEXTS
 from shared.qr.types import (
+    COULD,
     EVERYTHING,
     FAIL,
     PASS,
     REVIEWER,
     SEVERITIES,
+    SHOULD,
+    TODO,
     VERDICTS,
     Item,
     Said,
@@ -121,9 +125,27 @@ def answered(review: Review, rows: Rows, share: Share) -> Answered:
             problems.append(_early(at))
         else:
             _decide(changed, row, share)
+    unproved += _open_misplaced(changed, share)
     if problems:
         raise Refused.of([*problems, *unproved])
     return Answered(changed, unproved)
+
+
+def _open_misplaced(review: Review, share: Share) -> list[Problem]:
+    """Open each question again whose evidence shows another one; return what is wrong with it."""
+    items = review.items
+    mine = [i for i in items if share.holds(i)]
+    problems = {}
+    for item, why in misplaced(share.evidence, mine):
+        allowed = share.evidence.allowed(item)
+        problems[item.id] = Problem("invalid", f"{item.id}.evidence", why, allowed)
+    review.items[:] = [
+        i._replace(status=TODO, evidence=None, cited=None, answered_by=None, note="")
+        if i.id in problems
+        else i
+        for i in items
+    ]
+    return [*problems.values()]
 
 
 def _early(at: str) -> Problem:
@@ -164,14 +186,17 @@ def _answer(
     given = asked._replace(
         status=row["status"], finding=row.get("finding") or None, answered_by=share.who,
         note=note_of(row), evidence=evidence if evidence.strip() else None,
-        severity=row.get("severity", asked.severity),
+        severity=row.get("severity", asked.severity), declined=None,
     )  # fmt: skip
+    if asked.declined and (given.status, given.severity) == (FAIL, COULD):
+        given = given._replace(severity=SHOULD)  # who insists makes it one (SD-6)
     # By the severity of the question: a reviewer may not lower it to do without evidence.
     lacking = share.evidence.problem(given._replace(severity=asked.severity), evidence, at)
     if lacking is not None:
         unproved.append(lacking)
     else:
-        items[number] = given._replace(evidence=share.evidence.in_lines(given))
+        shown = given._replace(evidence=share.evidence.in_lines(given))
+        items[number] = shown._replace(cited=cited(share.evidence, shown))
     return []
 
 

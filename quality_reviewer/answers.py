@@ -9,11 +9,12 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.answer_rows import Rows, Share, answered, note_of, read_rows
-from quality_reviewer.checks.promises import documents_are_written
+from quality_reviewer.checks.promises import documents_are_written, unwritten_documents
 from quality_reviewer.evidence import Evidence
+from quality_reviewer.looked_up import look_up
 from quality_reviewer.questions import TEXTS, may_ask
 from quality_reviewer.scale import review_of
-from quality_reviewer.scopes import Scopes
+from quality_reviewer.scopes import Scopes, is_same
 from quality_reviewer.selection import asked_again, grouped, is_of_table, items_for, select
 from shared import resources
 from shared.plan_file import open_plan
@@ -54,22 +55,54 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
     """Return a phase's review items: new questions, and earlier ones with their answers.
 
     What blocked in the last round is asked again, and what is about bytes or entities that have
-    changed since (RV-5); every other answer is kept.
+    changed since (RV-5), or whose evidence is gone; every other answer is kept.
     """
-    scopes = Scopes(plan, state)
-    # Who answers all the questions is asked them in one list.
-    one_list = bool(state.run.alone) or mode_for(state, plan) == "small"
-    selection, earlier = _selected(state, phase, plan, previous, scopes)
-    items = items_for(selection.due, plan, scopes, previous=previous, earlier=earlier)
-    items += [
-        asked_again(i, scopes.digest(i.check, i.scope))
-        for i in previous
-        if i.by == REVIEWER and not is_of_table(i)
-    ]
+    items = _items(state, phase, plan, previous)
     iteration = state.database.phase(state.run, phase)[1]
     again = {i.id for i in blocking(items, iteration - 1) if i.rounds}
     items = [i._replace(status=TODO) if i.id in again else i for i in items]
+    # Who answers all the questions is asked them in one list.
+    one_list = bool(state.run.alone) or mode_for(state, plan) == "small"
     return grouped(items, plan, small=one_list)
+
+
+def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:
+    """Return the questions that a phase which has passed would ask now, each with the reason."""
+    passed = state.database.passed_reviews(state.run)
+    answered = {of: [Item(**row) for row in rows] for of, rows in passed.items()}
+    reasons = {}
+    for item in _items(state, phase, plan, answered.get(phase, [])):
+        if item.status == TODO:
+            name = (item.check, item.scope)
+            reasons[name] = "nobody has been asked it"
+            for of, rows in answered.items():
+                evidence = Evidence(state, of, plan, documented=True)
+                for old in (i for i in rows if (i.check, i.scope) == name):
+                    changed = "what it is about has changed since it was answered"
+                    reasons[name] = look_up(evidence, old)[1] or changed
+    return reasons
+
+
+def _items(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
+    """Return what a phase asks, with the answers that still hold, without a group."""
+    scopes = Scopes(plan, state)
+    shown = _looked_up(state, phase, plan, previous)
+    selection, earlier = _selected(state, phase, plan, previous, scopes)
+    items = items_for(
+        selection.due, plan, scopes, previous=shown, earlier=earlier,
+        unwritten=unwritten_documents(state, plan) if phase in CODE_PHASES else (),
+    )  # fmt: skip
+    added = [i for i in shown if i.by == REVIEWER and not is_of_table(i)]
+    return items + [asked_again(i, scopes.digest(i.check, i.scope)) for i in added]
+
+
+def _looked_up(
+    state: State, phase: Phase, plan: Plan, items: Sequence[Item], *, documented: bool = False
+) -> list[Item]:
+    """Return a phase's answers as their evidence stands now; where it is gone they are open."""
+    evidence = Evidence(state, phase, plan, documented=documented)
+    found = [(item, *look_up(evidence, item)) for item in items]
+    return [item._replace(status=TODO) if gone else now for item, now, gone in found]
 
 
 def not_asked(state: State, phase: Phase, plan: Plan, items: Sequence[Item]) -> tuple[Unasked, ...]:
@@ -95,8 +128,7 @@ def _selected(
 ) -> tuple[Selection, dict[Name, Item]]:
     """Return what a phase asks and does not ask, and the answers of earlier revisions.
 
-    An answer to another phase's question counts while its scope is the same, and always once the
-    documentation is written: a check holds that it changes no code.
+    An answer to another phase's question counts while its scope is the same and its evidence there.
     """
     mode, of_docs = mode_for(state, plan), phase in DOCS_PHASES
     passed = {outcome.phase for outcome in plan.reviews} - {phase}
@@ -104,14 +136,21 @@ def _selected(
     earlier: dict[Name, Item] = {}
     for of, rows in state.database.passed_reviews(state.run).items():
         found = [i for i in (Item(**row) for row in rows) if i.by == REVIEWER and is_of_table(i)]
-        (answered if of in passed else earlier).update({(i.check, i.scope): i for i in found})
+        shown = _looked_up(state, of, plan, found, documented=of_docs)
+        (answered if of in passed else earlier).update({(i.check, i.scope): i for i in shown})
     documented = phase in CODE_PHASES and documents_are_written(state, plan)
     selection = select(
         may_ask(phase, mode, documented=documented),
         plan,
         small=mode == "small",
+        documented=of_docs or (mode == "small" and documented),
         asked=[(i.check, i.scope) for i in previous if i.by == REVIEWER and is_of_table(i)],
-        answered=[n for n, i in answered.items() if of_docs or i.digest == scopes.digest(*n)],
+        answered=[
+            name
+            for name, item in answered.items()
+            if item.status != TODO
+            and is_same(item.digest, scopes.digest(*name), documented=of_docs)
+        ],
     )
     return selection, earlier
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cut it
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
 MOST_RUNS = 6
+DECLINED = "declined by the author: a FAIL with the same id insists and makes it a SHOULD"
 RAN = "ran on these files (verify: by planner)"
 
 
@@ -66,6 +67,8 @@ def questions(ctx: Context) -> Block:
         text += "\n\n" + fill(rest, {"show": state.command("plan", "show", *own)})
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_lines(todo)))
+    declined = [i for i in items if i.declined and i.group == group and i not in todo]
+    block.data(DECLINED, "\n".join(_declined_lines(declined)))
     asks_scope = any(check in BY_ID and BY_ID[check].by_request for check in checks)
     block.data("request", state.run.request if asks_scope and not alone else "")
     block.data("plan", shown)
@@ -129,8 +132,14 @@ def _question_lines(items: list[Item]) -> Iterator[str]:
         if known != item.id:
             asked = f"as {known}"
         before = f" – found before: {item.finding}" if item.finding else ""
+        before += f" – its author declines: {item.declined}" if item.declined else ""
         scope = "" if item.scope == EVERYTHING else f" {item.scope}"
         yield f"{item.id} {item.severity}{scope}: {asked}{before}"
+
+
+def _declined_lines(items: Iterable[Item]) -> Iterator[str]:
+    for item in items:
+        yield f"{item.id} {item.scope}: {item.finding} – declined: {item.declined}"
 
 
 def items_of(ctx: Context) -> list[Item]:

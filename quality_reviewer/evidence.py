@@ -4,49 +4,52 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from quality_reviewer.checks.git_trees import Objects
+from quality_reviewer.checks.promises import unwritten_documents
+from quality_reviewer.citations import parts_of, read_citation
+from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.questions import BY_ID, CRITERIA
+from quality_reviewer.ran import Ran
 from quality_reviewer.scopes import owner_of
 from quality_reviewer.signs import is_test
 from shared.builders import first_of
-from shared.patch import read_patch
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
-from shared.tree_runs import captured_tree, runs_on_change
-from shared.verified import VERIFY
-from shared.workspace import open_repository
 from state.errors import Problem
-from state.milestones import changes_of
+from state.milestones import changes_of, docs_of
+from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from quality_reviewer.citations import Citation
+    from quality_reviewer.planned_lines import Lines
     from shared.qr.types import Item
     from shared.run import State
     from state.models import Change, Plan
     from state.phases import Phase
 
-_ID = re.compile(r"[A-Z]{1,4}-\d+|overview|knowledge")
-_LINE = re.compile(r"([^\n]+?):(\d{1,7})(?:-(\d{1,7}))?(?!\w)")
-_RUN = re.compile(r"run (\d{1,6})\b\W*")
-_VERIFY = re.compile(rf"{VERIFY}(?: (\d{{1,6}}))?\b\W*")
-_SEPARATOR = re.compile(r"[;\n]")
-_NONE = re.compile(r"none\b\W*", re.IGNORECASE)
 LEAST_REASON = 10  # letters
 LEAST_QUOTE = 4  # characters of a line: a bracket alone shows nothing
+MISREAD_QUOTE = 8  # characters of a line that stands beside the number of another one
 MOST_SHOWN = 8  # files, or ids
 _SHOWN_CHARS = 60
+_BESIDE = " \t`'\")]:,–-+"  # between a line's number and its words
 
 
 class Evidence:
     """What reviewers of a phase may name as evidence, read from the plan and its base commit."""
 
-    def __init__(self, state: State, phase: Phase, plan: Plan) -> None:
+    def __init__(self, state: State, phase: Phase, plan: Plan, *, documented: bool = False) -> None:
+        """`documented` says that documentation alone has been written since the phase passed."""
+        self.plan = plan
+        documented = documented or phase in DOCS_PHASES
         self._state = state
-        self._plan = plan
         self._of_design = phase == "plan-design"
+        self._of_code = phase in CODE_PHASES and not documented
+        self.ran = Ran(state.state_dir, plan, documented=documented)
+        self._lines = PlannedLines(state, plan)
 
     def problem(self, item: Item, text: str, at: str) -> Problem | None:
         """Return what is wrong with the evidence for an answer to `item`; None if it is valid.
@@ -55,18 +58,16 @@ class Evidence:
         """
         if item.severity != MUST or item.status != PASS:
             return None
-        question = BY_ID.get(item.check)
-        design = self._of_design or (question is not None and question.phase == "plan-design")
-        parts, due = _parts(item, text), 1
+        parts, due = self.parts(item, text), 1
         if item.check == CRITERIA:
-            due = sum(len(m.acceptance_criteria) for m in self._plan.milestones
+            due = sum(len(m.acceptance_criteria) for m in self.plan.milestones
                       if m.id == item.scope)  # fmt: skip
-        problems = [self._wrong(item, part, design=design) for part in parts]
+        problems = [self.wrong(item, self.read(item, part)) for part in parts]
         if problems.count("") >= due:
             return None
         few = f"{item.id} is about {due} criteria, and its evidence names {problems.count('')}"
         wrong = next(filter(None, problems), few)
-        return Problem("invalid", f"{at}.evidence", wrong, self._allowed(item, design=design))
+        return Problem("invalid", f"{at}.evidence", wrong, self.allowed(item))
 
     def in_lines(self, item: Item) -> str | None:
         """Return an item's evidence with a line for each criterion that it shows; else as it is.
@@ -76,42 +77,84 @@ class Evidence:
         if item.check != CRITERIA or item.evidence is None:
             return item.evidence
         lines: list[str] = []
-        for part in _parts(item, item.evidence):
-            if lines and self._wrong(item, part, design=False):
+        for part in self.parts(item, item.evidence):
+            if lines and self.wrong(item, self.read(item, part)):
                 lines[-1] += f"; {part.strip()}"
             else:
                 lines.append(part.strip())
         return "\n".join(lines)
 
-    def _wrong(self, item: Item, text: str, *, design: bool) -> str:
-        """Return what is wrong with one reference of a piece of evidence, or ''."""
-        said = text.strip().lstrip("`'\"(")
-        if none := _NONE.match(said):
-            return self._no_evidence(item, said[none.end() :])
-        if found := _ID.match(said) if design else None:
-            return "" if found[0] in self._ids else f"{found[0]} is no entry of the plan"
-        if found := None if self._of_design else _RUN.match(said):
-            return self._run(int(found[1]), said[found.end() :])
-        if found := None if self._of_design else _VERIFY.match(said):
-            return self._verification(int(found[1] or 1), said[found.end() :])
-        if found := _LINE.match(said):
-            return self._line(item, found, design=design or self._is_test(item, found[1]))
-        named = self._whole_file(item, said) or self._is_quote(item, said)
-        return "" if named else self._no_reference(item, said)
+    def parts(self, item: Item, text: str) -> list[str]:
+        """Return the parts of a piece of evidence: one, but for acceptance criteria."""
+        if item.check != CRITERIA:
+            return [text]
+        return parts_of(text, lambda part: self._begins(item, part))
 
-    def _no_reference(self, item: Item, said: str) -> str:
-        file, colon, _ = said.partition(":")
-        if colon and file in self._touched(item):
-            return f"the change touches no line of {file} that reads as quoted"
-        short = " ".join(said.split())[:_SHOWN_CHARS]
-        text = f"{short}…" if len(said) > _SHOWN_CHARS else short
+    def _begins(self, item: Item, part: str) -> bool:
+        """Return whether a part of evidence names something, and is not about what is named."""
+        named = self.read(item, part)
+        if named.kind == "line":
+            looks_so = "." in named.file or "/" in named.file
+            return looks_so or self._lines.planned(named.file) is not None
+        known = named.file in self._touched(item) or self._whole_file(item, named.rest)
+        return named.kind != "text" or known
+
+    def read(self, item: Item, text: str) -> Citation:
+        """Return what a part of the evidence for an item names."""
+        return read_citation(text, ids=self._takes_ids(item), runs=not self._of_design)
+
+    def wrong(self, item: Item, named: Citation) -> str:
+        """Return what is wrong with one thing that a piece of evidence names, or ''."""
+        match named.kind:
+            case "none":
+                return self._no_evidence(item, named.rest)
+            case "id":
+                return self._entry(item, named.name)
+            case "run" | "verify":
+                return self.ran.problem(named)
+            case "line":
+                problem = self._line(item, named)
+                return "" if problem and self._is_quote(item, named) else problem
+        quoted = self._whole_file(item, named.rest) or self._is_quote(item, named)
+        return "" if quoted else self._no_reference(item, named)
+
+    def _no_reference(self, item: Item, named: Citation) -> str:
+        if named.file != named.rest and named.file in self._touched(item):
+            return f"the change touches no line of {named.file} that reads as quoted"
+        short = " ".join(named.rest.split())[:_SHOWN_CHARS]
+        text = f"{short}…" if len(named.rest) > _SHOWN_CHARS else short
         return f"{item.id} passes a MUST, and its evidence is '{text}', which names none of these"
 
-    def _is_test(self, item: Item, file: str) -> bool:
-        """Return whether a file is a test whose lines may show the answer, changed or not."""
-        tests = [name for m in self._plan.milestones for name in m.tests.files]
+    def _is_designed(self, item: Item) -> bool:
+        """Return whether a question is about the design, whichever phase asks it."""
         question = BY_ID.get(item.check)
-        return question is not None and question.by_test and is_test(file, tests)
+        return self._of_design or (question is not None and question.phase == "plan-design")
+
+    def _takes_ids(self, item: Item) -> bool:
+        """Return whether an entry of the plan may answer a question.
+
+        Once there is code, a question about the design of a milestone is answered by a line, and a
+        criterion by an entry only where that promises documentation which is still to be written.
+        """
+        if item.check == CRITERIA:
+            return bool(self._promised(item))
+        if not self._is_designed(item):
+            return False
+        question = BY_ID.get(item.check)
+        return self._of_design or (question is not None and question.per != "milestone")
+
+    def _promised(self, item: Item) -> list[str]:
+        """Return the documentation of an item's milestone that is still to be written."""
+        own = [m for m in self.plan.milestones if m.id == item.scope]
+        return [doc.id for m in own for doc in docs_of(m) if doc.id in self._unwritten]
+
+    @cached_property
+    def _unwritten(self) -> set[str]:
+        return unwritten_documents(self._state, self.plan) if self._of_code else set()
+
+    def is_test(self, file: str) -> bool:
+        """Return whether a file is a test of the plan or by its name."""
+        return is_test(file, [name for m in self.plan.milestones for name in m.tests.files])
 
     def _no_evidence(self, item: Item, reason: str) -> str:
         question = BY_ID.get(item.check)
@@ -121,133 +164,139 @@ class Evidence:
             return "`none` needs the reason why the question cannot apply"
         return ""
 
-    def _run(self, number: int, came_out: str) -> str:
-        """Return why a command that the assistant ran is no evidence, or ''."""
-        if number not in self._runs:
-            return f"run {number} is none of the commands that ran on these files"
-        if (code := self._runs[number]) and str(code) not in came_out:
-            return f"run {number} ended with exit {code}, and the evidence does not say so"
-        return "" if came_out.strip() else f"it does not say what came out of run {number}"
+    def _entry(self, item: Item, name: str) -> str:
+        """Return why an entry of the plan is no evidence, or ''."""
+        if item.check == CRITERIA:
+            is_promised = name in self._promised(item)
+            return "" if is_promised else f"{name} is no documentation that is still to be written"
+        if name not in self._ids(None):
+            return f"{name} is no entry of the plan"
+        return "" if name in self._ids(item) else f"{name} is no part of what {item.id} is about"
 
-    def _verification(self, number: int, came_out: str) -> str:
-        """Return why what the program ran to verify the change is no evidence, or ''."""
-        if number not in self._verified:
-            return f"{VERIFY} {number} is none of the commands that verified these files"
-        if why := self._verified[number]:
-            return f"{VERIFY} {number} {why}, so it shows nothing"
-        return "" if came_out.strip() else f"it does not say what came out of {VERIFY} {number}"
+    def _line(self, item: Item, named: Citation) -> str:
+        """Return why lines of a file are no evidence, or ''."""
+        file = named.file
+        touched = self._touched(item).get(file, {})
+        lines = touched if named.among(touched) else self.lines(item, file)
+        if named.among(lines):
+            if named.last not in lines and named.last > (end := self._lines.length(file)):
+                return f"{file} ends with line {end}, before {named.last}"
+            return self._misread(named, lines)
+        there = self._whole(file) if self._may_be_any(item, file) else None
+        if there is None:
+            where = "exists at the base" if self._of_design else "is touched by the change"
+            return f"no line {named.name} {where}"
+        if named.first >= 1 and named.last <= len(there):
+            return f"{named.name} has no words in it, so it shows nothing"
+        where = " at the base" if self._lines.at_base(file) == there else " as planned"
+        return f"{file} has {len(there)} lines{where}, none is {named.name.rpartition(':')[2]}"
 
-    def _line(self, item: Item, found: re.Match[str], *, design: bool) -> str:
-        """Return why the lines that a match of _LINE names are no evidence, or ''."""
-        file, first = found[1], int(found[2])
-        named = range(first, max(first, int(found[3] or 0)) + 1)
-        touched = self._touched(item)
-        if any(line in touched.get(file, ()) for line in named):
+    def _whole(self, file: str) -> list[str] | None:
+        planned = self._lines.planned(file)
+        return planned if planned is not None else self._lines.at_base(file)
+
+    def _misread(self, named: Citation, lines: Lines) -> str:
+        """Return which line reads as quoted beside the number of another one; '' if none does."""
+        words = _squeezed(named.rest).lstrip(_BESIDE)
+        if len(words) < MISREAD_QUOTE:
             return ""
-        if design and (count := self._lines_at_base(file)) is not None:
-            if first >= 1 and named[-1] <= count:
-                return ""
-            return f"{file} has {count} lines at the base, none is {found[0].rpartition(':')[2]}"
-        where = "exists at the base" if self._of_design else "is touched by the change"
-        return f"no line {found[0]} {where}"
+        rows = [*lines.items(), *self._lines.whole(named.file, base=False).items()]
+        texts = [(number, _squeezed(t).lstrip(_BESIDE)) for number, own in rows for t in own]
+        quoted = [
+            number
+            for number, text in texts
+            if len(text) >= MISREAD_QUOTE and re.match(rf"{re.escape(text)}(?!\w)", words)
+        ]
+        if not quoted or named.among(quoted):
+            return ""
+        return f"{named.name} does not read as quoted: line {quoted[0]} does"
+
+    def _may_be_any(self, item: Item, file: str) -> bool:
+        """Return whether any line of a file may answer a question, changed or not."""
+        question = BY_ID.get(item.check)
+        by_test = question is not None and question.by_test and self.is_test(file)
+        return by_test or self._is_designed(item)
+
+    def lines(self, item: Item, file: str) -> Lines:
+        """Return the lines of a file that may answer a question, by number."""
+        found = {n: [*texts] for n, texts in self._touched(item).get(file, {}).items()}
+        more = [self._lines.moved(c) for c in self._changes(item) if c.file == file]
+        if self._may_be_any(item, file):
+            more.append(self._lines.whole(file, base=self._is_designed(item)))
+        for lines in more:
+            for number, texts in lines.items():
+                found.setdefault(number, []).extend(texts)
+        return found
 
     def _whole_file(self, item: Item, said: str) -> bool:
         """Return whether a text names a changed file that has no lines, such as an image."""
         return any(said.startswith(f) for f, lines in self._touched(item).items() if not lines)
 
-    def _is_quote(self, item: Item, said: str) -> bool:
-        """Return whether a text is a changed file and a whole line that the change touches.
+    def _is_quote(self, item: Item, named: Citation) -> bool:
+        """Return whether a text is a file and a whole line of it that may answer the question.
 
-        The semicolon that ends many a line may be missing: it also stands between references.
+        The semicolon that ends many a line may be missing: it also stands between references. A
+        line that begins with a number looks like the number of another one.
         """
-        return any(
-            said.startswith((f"{change.file}:", f"{change.old_file}:"))
-            and len(whole := line.text.strip().rstrip(";")) >= LEAST_QUOTE
-            and whole in said
-            for change in self._changes(item)
-            for line in read_patch(change)
-            if line.kind in "+-"
-        )
+        said = f"{named.name}{named.rest}".removeprefix(named.file).lstrip("`'\"")
+        if not said.startswith(":"):
+            return False
+        words = _squeezed(said[1:])
+        lines = {t for ts in self.lines(item, named.file).values() for t in map(_squeezed, ts)}
+        wholes = [t for line in lines if len(t := line.rstrip(";")) >= LEAST_QUOTE]
+        if named.kind == "text":
+            return any(t in words for t in wholes)
+        return any(w.startswith(t) for w in (words, words.lstrip(_BESIDE)) for t in wholes)
 
-    def _allowed(self, item: Item, *, design: bool) -> str:
+    def allowed(self, item: Item) -> str:
         """Return what may be named instead, taken from the plan and its changes."""
         ways = []
         if touched := self._touched(item):
             rows = [f"{f}:{_ranges(lines)}" if lines else f for f, lines in touched.items()]
             ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
-        good = [f"{VERIFY} {number}" for number, why in self._verified.items() if not why]
-        if (self._runs or good) and not self._of_design:
-            rows = first_of([*good, *(f"run {number}" for number in self._runs)], MOST_SHOWN)
-            ways.append(f"a command that ran on these files ({', '.join(rows)}): what came out")
-        if design:
-            ids = ", ".join(first_of(sorted(self._ids), MOST_SHOWN))
-            ways.append(f"an entry of the plan: {ids}; a line of a file at the base: FILE:LINE")
+        if (ran := self.ran.names()) and not self._of_design:
+            named = ", ".join(first_of(ran, MOST_SHOWN))
+            ways.append(f"a command that ran on these files ({named}): what came out")
+        if promised := self._promised(item) if item.check == CRITERIA else ():
+            ways.append(f"documentation that is still to be written: {', '.join(promised)}")
+        if self._is_designed(item):
+            ids = ", ".join(first_of(sorted(self._ids(item)), MOST_SHOWN))
+            entry = f"an entry of the plan: {ids}; " if self._takes_ids(item) else ""
+            ways.append(f"{entry}a line of a file at the base: FILE:LINE")
         if (question := BY_ID.get(item.check)) is None or not question.always:
             ways.append("where it cannot apply: none: REASON")
         return " – or ".join(ways)
 
-    @cached_property
-    def _runs(self) -> dict[int, int]:
-        """Exit codes of the commands that ran on this change, by number."""
-        return {run.number: run.code for run in runs_on_change(self._state.state_dir)}
+    def _ids(self, item: Item | None) -> set[str]:
+        """Return the ids of the plan's entries that a question is about; without one, all.
 
-    @cached_property
-    def _verified(self) -> dict[int, str]:
-        """Why each verify command's result on this change shows nothing, or '', by number."""
-        tree, why = captured_tree(self._state.state_dir), {}
-        results = [result for result in self._plan.verify if result.tree == tree]
-        for number, result in enumerate(results, start=1):
-            blind = result.exercised is False
-            unnoticed = "passes with the changed code broken too" if blind else ""
-            why[number] = unnoticed if result.outcome == "pass" else "does not pass"
-        return why
+        One about a milestone is about its parts, and what belongs to no other milestone.
+        """
+        owner = owner_of(item.scope, self.plan) if item is not None else None
+        others = {e.id for m in self.plan.milestones if owner not in (None, m.id)
+                  for e in (m, *entities_of(m))}  # fmt: skip
+        every = {e.id for e in entities_of(self.plan)}
+        return {"overview", "knowledge", *(t.id for t in self.plan.task_spec), *every} - others
 
-    @cached_property
-    def _ids(self) -> set[str]:
-        entities = {e.id for e in entities_of(self._plan)}
-        return {"overview", "knowledge", *(t.id for t in self._plan.task_spec), *entities}
-
-    @cached_property
-    def _base(self) -> tuple[Objects, Mapping[str, Any]] | None:
-        if self._plan.base is None:
-            return None
-        objects = Objects(*open_repository(self._state))
-        return objects, objects.entries(self._plan.base.tree)
-
-    def _lines_at_base(self, file: str) -> int | None:
-        """Return how many lines a file has at the base commit; None if there is no such file."""
-        if self._base is None or file not in self._base[1]:
-            return None
-        objects, entries = self._base
-        return len(objects.read(entries[file].blob).splitlines())
-
-    def _touched(self, item: Item) -> dict[str, set[int]]:
+    def _touched(self, item: Item) -> dict[str, Lines]:
         """Return by file the lines that the change adds (new number) or removes (old number)."""
-        found: dict[str, set[int]] = {}
-        for change in self._changes(item):
-            lines = read_patch(change)
-            found.setdefault(change.file, set()).update(n.new or 0 for n in lines if n.kind == "+")
-            before = found.setdefault(change.old_file or change.file, set())
-            before.update(n.old or 0 for n in lines if n.kind == "-")
-        return found
+        return self._lines.touched(self._changes(item))
 
     def _changes(self, item: Item) -> Iterable[Change]:
         """Return the changes of the milestone that an item is about, or a part of; else all.
 
         What shows that one file is right is often in another: a test, or what the file runs.
         """
-        milestones, owner = self._plan.milestones, owner_of(item.scope, self._plan)
+        milestones, owner = self.plan.milestones, owner_of(item.scope, self.plan)
         own = [c for m in milestones if m.id == owner for c in changes_of(m)]
         return own or [c for m in milestones for c in changes_of(m)]
 
 
-def _parts(item: Item, text: str) -> list[str]:
-    """Return the parts of a piece of evidence: one, but for acceptance criteria."""
-    parts = _SEPARATOR.split(text) if item.check == CRITERIA else []
-    return [part for part in parts if part.strip()] or [text]
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
 
 
-def _ranges(numbers: set[int]) -> str:
+def _ranges(numbers: Iterable[int]) -> str:
     """Return line numbers as text, neighbours joined: `3-5,9`."""
     rows: list[list[int]] = []
     for number in sorted(numbers):

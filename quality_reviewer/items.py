@@ -43,8 +43,8 @@ def for_user(items: Iterable[Item], iteration: int) -> list[Item]:
 def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
     """Return new review items; those that repeat a previous one take over its id and round count.
 
-    The same check on the same scope is the same item. An acceptance holds only for the finding
-    that the person saw, word for word. Others get new numbers.
+    The same check on the same scope is the same item. An acceptance, or why it is declined, holds
+    only for the same finding, word for word. Others get new numbers.
     """
     left = list(previous)
     numbers = {by: next_number(previous, by) for by in PREFIXES}
@@ -57,8 +57,10 @@ def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
             kept.append(item._replace(id=item_id(numbers[item.by], item.by)))
             numbers[item.by] += 1
         else:
-            accepted = same.accepted if same else None
-            kept.append(item._replace(id=old.id, rounds=old.rounds, accepted=accepted))
+            accepted, declined = (same.accepted, same.declined) if same else (None, None)
+            kept.append(
+                item._replace(id=old.id, rounds=old.rounds, accepted=accepted, declined=declined)
+            )
     return kept
 
 

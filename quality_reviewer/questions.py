@@ -60,6 +60,8 @@ class Question(NamedTuple):
     by_request: bool = False
     # A line of a test that the change leaves as it is may show its answer.
     by_test: bool = False
+    # It is about what milestones and plan are called, so that a new name makes it due again.
+    of_names: bool = False
 
 
 def _design(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – as Question has them
@@ -87,7 +89,7 @@ _INTENDED = (contents.INTENTS, contents.FILES)
 QUESTIONS = (
     _design("task-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
             per="task", always=True, about=(*_INTENDED, *_ACCEPTED)),
-    _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope.",
+    _design("scope-kept", MUST, "All that was asked is planned, nothing that is out of scope.",
             always=True, about=(*_INTENDED, *_SAID), by_request=True),
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
             "follows from a decision or the user's words. If not, who is hurt when it is wrong?",
@@ -107,12 +109,11 @@ QUESTIONS = (
     _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone.",
             when=("several",), about=(*_INTENDED, *_ACCEPTED)),
     _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",),
-            about=_INTENDED),
+            about=_INTENDED, of_names=True),
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
           per="intent", always=True, by_test=True, about=(*_INTENDED, contents.SCENARIOS)),
-    _code("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
-          "expect, then read, then compare. `evidence`: for each the test or line that shows it, "
-          "`;` between.",
+    _code("criteria-met", MUST, "Each acceptance criterion holds. Write what you expect, "
+          "then read, then compare. `evidence`: the test or line for each{later}, `;` between.",
           per="milestone", when=("criteria",), always=True, by_test=True, about=_ACCEPTED),
     _code("intent-done", MUST, "The change does what its intents say{edges}.",
           per="milestone", always=True, about=_INTENDED),
@@ -140,7 +141,8 @@ QUESTIONS = (
              when=("documents", "signature"), about=(contents.INTENTS, contents.DOCUMENTS)),
 )  # fmt: skip
 BY_ID = {question.id: question for question in QUESTIONS}
-TEXTS = {question.id: question.text for question in QUESTIONS}
+# As they are asked where nothing of the plan belongs into them.
+TEXTS = {q.id: q.text.replace("{edges}", "").replace("{later}", "") for q in QUESTIONS}
 MOST_LEADING = 2
 CRITERIA = "criteria-met"
 # At which edges a change is judged, by the signs that show them.

@@ -10,6 +10,8 @@ from quality_reviewer.questions import BY_ID, EDGES, MOST_LEADING, TEXTS, Questi
 from quality_reviewer.scopes import Scopes, owner_of
 from quality_reviewer.signs import riskiest_intents, riskiest_tasks, signs_of, why_left_out
 from shared.qr.types import EVERYTHING, MUST, PASS, SEVERITIES, TODO, Item, item_id
+from state.milestones import docs_of
+from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,23 +42,29 @@ def select(
     plan: Plan,
     *,
     small: bool,
+    documented: bool = True,
     asked: Collection[Name],
     answered: Collection[Name],
 ) -> Selection:
     """Return which of a phase's questions are asked.
 
     `asked` are in the phase's review already and stay; `answered` are those that other phases'
-    reviewers have answered. A small plan is asked at most 7 in all, or all MUSTs. A question that
-    the plan has nothing to ask about counts as one about the whole plan.
+    reviewers have answered. Unless the phase judges documentation (`documented`), questions about
+    what milestones of documentation alone have written wait for the one that does. A small plan is
+    asked at most 7 in all, or all MUSTs. A question that the plan has nothing to ask about counts
+    as one about the whole plan.
     """
     signs = signs_of(plan)
     due: list[Name] = []
     unasked: dict[Name, str] = {}
+    later = () if documented else _written_later(plan)
     for question in questions:
         scopes = _scopes(question, plan, asked)
         if not scopes:
             unasked[question.id, EVERYTHING] = why_left_out(question)
         for scope in scopes:
+            if question.phase in CODE_PHASES and scope in later:
+                continue
             name = (question.id, scope)
             if name in answered:
                 continue
@@ -69,6 +77,15 @@ def select(
     beyond = {n for n in due[room:] if BY_ID[n[0]].severity != MUST and n not in asked}
     unasked |= dict.fromkeys(beyond, f"a small plan is asked {MOST_OF_SMALL} questions")
     return Selection([name for name in due if name not in beyond], unasked, beyond)
+
+
+def _written_later(plan: Plan) -> set[str]:
+    """Return the milestones of documentation alone and their intents, which no code phase judges.
+
+    They may be unwritten until the documentation is.
+    """
+    alone = [m for m in plan.milestones if m.is_documentation_only]
+    return {name for m in alone for name in (m.id, *(i.id for i in m.code_intents))}
 
 
 def _scopes(question: Question, plan: Plan, asked: Collection[Name]) -> list[str]:
@@ -99,8 +116,11 @@ def items_for(
     *,
     previous: Sequence[Item],
     earlier: Mapping[Name, Item],
+    unwritten: Collection[str] = (),
 ) -> list[Item]:
     """Return a review item for each question that is due, without a group.
+
+    Documentation that is still `unwritten` may answer for criteria until it is written.
 
     An answer stays while the bytes and entities of its scope do (RV-5): one of `previous`, which
     are this phase's, and a PASS of `earlier` revisions. Every other question is open.
@@ -116,7 +136,11 @@ def items_for(
             number += 1
             if old is not None and old.status == PASS and old.digest == digest:
                 item = old._replace(id=item.id, rounds=0)
-        items.append(asked_again(item, digest)._replace(asked=_words(question, signs, scope)))
+        words = _words(question, signs, scope)
+        later = [d.id for m in plan.milestones if m.id == scope for d in docs_of(m)
+                 if d.id in unwritten]  # fmt: skip
+        told = f", or {', '.join(later)} for what that is still to say" if later else ""
+        items.append(asked_again(item, digest)._replace(asked=words.replace("{later}", told)))
     return items
 
 

@@ -67,6 +67,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "qr set": ("host, quality-reviewer", _BLOCK),
     "qr add": ("host, quality-reviewer", _BLOCK),
     "qr gate": (HOST, _BLOCK),
+    "qr decline": ("host, the role of the phase", _BLOCK),
     "qr accept": (PERSON_ONLY, _PERSON),
     "context set": (HOST, _BLOCK),
     "context add-quote": (HOST, _BLOCK),

@@ -284,9 +284,20 @@ MILESTONE: tuple[Content[AnyMilestone], ...] = (
 
 
 def answer_of(asked: AnyCheckpoint, answers: Mapping[str, Sequence[str]]) -> str:
-    """Return a question's answer as the user read it, labels in place of keys; '' without one."""
+    """Return a question's answer as the user read it, labels in place of keys; '' without one.
+
+    With it, whether the user has left it to the assistant, and what was answered before.
+    """
     labels = {option.key: option.label for option in asked.options}
-    return ", ".join(labels.get(choice, choice) for choice in answers.get(asked.id, ()))
+    given = answers.get(asked.id, ())
+    before = [", ".join(labels.get(key, key) for key in one) for one in _earlier(given)]
+    said = ", ".join(labels.get(choice, choice) for choice in given)
+    chosen = " (left to the assistant)" if getattr(given, "by_assistant", False) else ""
+    return f"{said}{chosen}" + (f" (before: {'; '.join(before)})" if before else "")
+
+
+def _earlier(given: Sequence[str]) -> Sequence[Sequence[str]]:
+    return getattr(given, "earlier", ())
 
 
 def rows_for(

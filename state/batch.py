@@ -286,6 +286,9 @@ class Batch:
         if not KINDS[found.kind].is_added:
             how = "run `planner plan capture`" if found.kind == "change" else f"set {found.id}"
             self.refuse(f"{at}.id", f"{found.id} cannot be removed", how)
+        elif found.kind == "checkpoint":
+            text = f"{found.id}: a question stays in the plan, with what became of it"
+            self.refuse(f"{at}.id", text, "withdraw it: `planner decide` with --withdraw and why")
         elif isinstance(number := found.path[-1], int):
             entities = value_at(self.plan, found.path[:-1])
             rest = (*entities[:number], *entities[number + 1 :])

@@ -12,12 +12,14 @@ import json
 from state.clock import now
 from state.execution_rows import ExecutionRows
 from state.queue_rows import QueueRows
-from state.rows import Deviation, Planning, Run
+from state.rows import Answer, Deviation, Late, Planning, Run
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+    from state.phases import Phase
 
 
 __all__ = ["Database", "Planning", "Run"]
@@ -105,6 +107,11 @@ class Database(ExecutionRows, QueueRows):
         for number, name in steps:
             self._execute(sql, (run.run_id, run.revision, workflow, number, name, by, at))
 
+    def done_steps(self, run: Run, workflow: str) -> set[int]:
+        """Return the numbers of a workflow's steps that are done in the run's revision."""
+        sql = "SELECT number FROM steps WHERE run_id=? AND revision=? AND workflow=?"
+        return {row[0] for row in self._rows(sql, (run.run_id, run.revision, workflow))}
+
     def phase(self, run: Run, phase: str) -> tuple[str, int]:
         """Return state and review round of a phase such as plan-code; ('INITIAL', 1) if new."""
         sql = "SELECT state, iteration FROM phases WHERE run_id=? AND revision=? AND phase=?"
@@ -131,7 +138,7 @@ class Database(ExecutionRows, QueueRows):
         rows.sort(key=lambda row: phases.index(row["phase"]))
         return [{**dict(row), "items": self._json(row["items"])} for row in rows]
 
-    def passed_reviews(self, run: Run) -> dict[str, list[dict[str, Any]]]:
+    def passed_reviews(self, run: Run) -> dict[Phase, list[dict[str, Any]]]:
         """Return by phase the review items with which it last passed, in any revision of a run."""
         sql = "SELECT phase, items FROM outcomes WHERE run_id=? AND verdict='pass' ORDER BY seq"
         return {row["phase"]: self._json(row["items"]) for row in self._rows(sql, (run.run_id,))}
@@ -143,15 +150,54 @@ class Database(ExecutionRows, QueueRows):
 
     # answers, approvals, acceptances
 
-    def answer(self, run: Run, checkpoint: str, choices: list[str]) -> None:
-        """Store the user's answer to a question; a later answer replaces an earlier one."""
-        values = (run.run_id, checkpoint, json.dumps(choices), now())
-        self._execute("INSERT OR REPLACE INTO answers VALUES (?,?,?,?)", values)
+    def answer(
+        self,
+        run: Run,
+        checkpoint: str,
+        choices: list[str],
+        phase: str = "",
+        *,
+        by_assistant: bool = False,
+    ) -> None:
+        """Store the user's answer to a question; the last one counts, earlier ones are kept.
 
-    def answers(self, run: Run) -> dict[str, list[str]]:
-        """Return the user's answers of a run as a dict from question id to the chosen options."""
-        sql = "SELECT checkpoint, choices FROM answers WHERE run_id=?"
-        return {row[0]: self._json(row[1]) for row in self._rows(sql, (run.run_id,))}
+        `by_assistant` if the user has left it to the assistant; of the first answer, its `phase`
+        stays.
+        """
+        old = self.answers(run).get(checkpoint)
+        earlier = old.earlier if old is not None else []
+        if old is not None:
+            earlier, phase = [*earlier, [*old]] if old != choices else earlier, old.phase
+        values = (
+            run.run_id, checkpoint, json.dumps(choices), now(), phase, json.dumps(earlier),
+            by_assistant,
+        )  # fmt: skip
+        self._execute("INSERT OR REPLACE INTO answers VALUES (?,?,?,?,?,?,?)", values)
+
+    def answers(self, run: Run) -> dict[str, Answer]:
+        """Return the user's answers of a run by the ids of the questions."""
+        rows = self._rows("SELECT * FROM answers WHERE run_id=?", (run.run_id,))
+        return {
+            row["checkpoint"]: Answer(
+                self._json(row["choices"]), self._json(row["earlier"]), row["phase"],
+                by_assistant=bool(row["by_assistant"]),
+            )
+            for row in rows
+        }  # fmt: skip
+
+    def late(self, run: Run) -> list[Late]:
+        """Return the statements that have made a phase due again, the oldest first."""
+        rows = self._rows("SELECT * FROM late WHERE run_id=? ORDER BY rowid", (run.run_id,))
+        return [Late(row) for row in rows]
+
+    def add_late(self, run: Run, statement: str, phase: str, work: str) -> None:
+        """Record that a statement makes a phase due again, and what the phase had made then."""
+        values = (run.run_id, statement, phase, work, now())
+        self._execute("INSERT OR REPLACE INTO late VALUES (?,?,?,?,?)", values)
+
+    def drop_late(self, run: Run, phase: str) -> None:
+        """Record that a phase has settled the statements that had made it due again."""
+        self._execute("DELETE FROM late WHERE run_id=? AND phase=?", (run.run_id, phase))
 
     def confirm(self, digest: str, commands: str) -> None:
         """Record that a person allows running the project's commands, identified by their hash."""

@@ -90,17 +90,28 @@ class ExecutionRows(Connection):
         }  # fmt: skip
 
     def add_checkpoint(self, run: Run, asked: dict[str, Any]) -> None:
-        """Store a question that milestones wait for from now on; replace an older row of its id."""
+        """Store a question that milestones wait for from now on; replace an older row of its id.
+
+        Its time limit counts once a block has printed it (SD-2).
+        """
         values = (
             run.run_id, asked["id"], asked.get("milestone", ""), asked["header"],
             asked["question"], json.dumps(asked["options"], ensure_ascii=False),
-            int(asked["multi"]), asked["timeout_s"], now(),
+            int(asked["multi"]), asked["timeout_s"], "",
         )  # fmt: skip
         self._execute("INSERT OR REPLACE INTO checkpoints VALUES (?,?,?,?,?,?,?,?,?)", values)
 
+    def begin_limits(self, run: Run) -> None:
+        """Let the time limits of the questions count that a block prints now for the first time."""
+        sql = "UPDATE checkpoints SET asked_at=? WHERE run_id=? AND asked_at=''"
+        self._execute(sql, (now(), run.run_id))
+
     def ask_again(self, run: Run, checkpoint: str | None = None) -> None:
-        """Let the time limit of a question count from now; of every question if none is named."""
-        named = "checkpoint=coalesce(?, checkpoint)"
+        """Let the time limit of a question count from now; of every printed one if none is named.
+
+        Of one that nobody was shown yet it does not count.
+        """
+        named = "asked_at!='' AND checkpoint=coalesce(?, checkpoint)"
         sql = f"UPDATE checkpoints SET asked_at=? WHERE run_id=? AND {named}"  # noqa: S608
         self._execute(sql, (now(), run.run_id, checkpoint))
 

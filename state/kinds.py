@@ -58,6 +58,7 @@ KINDS = {
         "RM",
         models.Remark,
         ("user_remarks",),
+        roles=(ARCHITECT, DEVELOPER, WRITER),
         hidden=("text", "revision"),
         made_by="`planner plan revise` with what the user said",
     ),
@@ -79,7 +80,11 @@ KINDS = {
     "doc": Kind("DOC", models.Doc, (), roles=(ARCHITECT, WRITER), in_milestone=True),
     "diagram": Kind("DG", models.Diagram, ("diagrams",)),
     "checkpoint": Kind(
-        "CP", models.Checkpoint, ("checkpoints",), hidden=("origin", "revision", "answer")
+        "CP",
+        models.Checkpoint,
+        ("checkpoints",),
+        roles=(ARCHITECT, DEVELOPER, WRITER),
+        hidden=("origin", "revision", "answer"),
     ),
     "change": Kind(
         "CC",

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from state.errors import Problem, Refused
-from state.written_json import TEXT, an_object, list_of, problems_in
+from state.written_json import TEXT, an_object, known_fields, list_of, problems_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 RISKS = ("low", "medium", "high")
 PENDING, STARTED, DONE = "pending", "started", "done"
 MOST_SENTENCES = 3
+NO_PLAN: dict[str, Any] = {"steps": [], "questions": []}
 _SENTENCE = re.compile(r"[^.!?。]*[.!?。]+(?=\s+[^\sa-z]|\s*$)|\S[^.!?。]*$")
 _STEP_KEYS = ("description", "tools", "risk")
 _EXAMPLE = (
@@ -23,12 +24,18 @@ _EXAMPLE = (
     '"questions": [], "context_notes": "…"}'
 )
 _TEXT = {**TEXT, "allowed": _EXAMPLE}
+# A text while it is open; then with what the user has said.
+_QUESTION = {
+    "type": ["string", "object"], "pattern": TEXT["pattern"],
+    **known_fields({"question": _TEXT, "answer": _TEXT}, ("question", "answer")),
+    "allowed": 'a text while it is open, then {"question": "…", "answer": "…"}',
+}  # fmt: skip
 _STEP = {"description": _TEXT, "tools": list_of(_TEXT, _EXAMPLE), "risk": {"enum": RISKS}}
 _SCHEMA = an_object(
     {
         "summary": _TEXT,
         "steps": list_of(an_object(_STEP, ("description", "risk"), _EXAMPLE), _EXAMPLE, minItems=1),
-        "questions": list_of(_TEXT, _EXAMPLE),
+        "questions": list_of(_QUESTION, _EXAMPLE),
         "context_notes": {"type": "string", "allowed": _EXAMPLE},
     },
     ("summary", "steps"),
@@ -52,6 +59,11 @@ def parse_light(value: object) -> dict[str, Any]:
         "questions": value.get("questions", []),
         "context_notes": value.get("context_notes", ""),
     }  # fmt: skip
+
+
+def open_questions(plan: dict[str, Any]) -> list[str]:
+    """Return the questions of a light plan (a list of steps) that its user has not answered."""
+    return [one for one in plan["questions"] if isinstance(one, str)]
 
 
 def digest_of(plan: dict[str, Any]) -> str:

@@ -106,7 +106,18 @@ CREATE TABLE queue (
 """
 # Whether the host starts no sub-agents and does the work of every role itself.
 _ALONE = "ALTER TABLE runs ADD COLUMN alone INTEGER NOT NULL DEFAULT 0 CHECK (alone IN (0, 1));"
-MIGRATIONS = (_FIRST, _REVIEW, _PLANNING, _EXECUTION, _PACE, _ALONE)
+# In which phase a question was first answered, what was answered before, and whether the user left
+# the answer to the assistant; the statements that make a phase due again, with what its work was.
+_LATE = """
+ALTER TABLE answers ADD COLUMN phase TEXT NOT NULL DEFAULT '';
+ALTER TABLE answers ADD COLUMN earlier TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE answers ADD COLUMN by_assistant INTEGER NOT NULL DEFAULT 0
+    CHECK (by_assistant IN (0, 1));
+CREATE TABLE late (
+    run_id TEXT NOT NULL REFERENCES runs, statement TEXT NOT NULL, phase TEXT NOT NULL,
+    work TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (run_id, statement));
+"""
+MIGRATIONS = (_FIRST, _REVIEW, _PLANNING, _EXECUTION, _PACE, _ALONE, _LATE)
 
 
 def statements(script: str) -> list[str]:

@@ -88,9 +88,19 @@ def waited_for(plan: AnyPlan) -> set[str]:
     return {name for milestone in plan.milestones for name in milestone.waits_for}
 
 
-def unanswered(
-    plan: plan_table.Plan, answers: Collection[str], depth: str
-) -> list[plan_table.Checkpoint]:
+if TYPE_CHECKING:
+
+    @overload
+    def unanswered(
+        plan: models.Plan, answers: Collection[str], depth: str
+    ) -> list[models.Checkpoint]: ...
+    @overload
+    def unanswered(
+        plan: plan_table.Plan, answers: Collection[str], depth: str
+    ) -> list[plan_table.Checkpoint]: ...
+
+
+def unanswered(plan: AnyPlan, answers: Collection[str], depth: str) -> list[Any]:
     """Return the plan's questions that have to be answered before planning goes on."""
     later = waited_for(plan) if depth == "intent" else set()
     return [c for c in plan.checkpoints if c.id not in answers and c.id not in later]

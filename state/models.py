@@ -215,6 +215,8 @@ class Checkpoint(Model):
     multi: StrictBool = False
     # As the user read it; of a revision that is frozen.
     answer: str = ""
+    # As of a remark, of an answer that came after its phase had ended.
+    outcome: str = ""
 
     @field_validator("options")
     @classmethod

@@ -310,6 +310,7 @@ class Checkpoint(Part):
     options: tuple[Option, ...]
     multi: bool = False
     answer: str = ""
+    outcome: str = ""
 
 
 class VerifyResult(Part):

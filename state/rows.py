@@ -178,6 +178,36 @@ class Asked:
         return [option["key"] for option in self.options]
 
 
+class Answer(list[str]):
+    """The user's answer to a question: the keys of its options, or their own words as one text."""
+
+    def __init__(
+        self, choices: list[str], earlier: list[list[str]], phase: str, *, by_assistant: bool
+    ) -> None:
+        super().__init__(choices)
+        # What was answered before, the oldest first.
+        self.earlier = earlier
+        # In which it was first answered.
+        self.phase = phase
+        # Whether the user has left it to the assistant.
+        self.by_assistant = by_assistant
+
+
+class Late:
+    """A statement that came after its phase had ended and has made it due again (SD-3)."""
+
+    __slots__ = ("phase", "statement", "work")
+    phase: str
+    # The id of a question or a remark.
+    statement: str
+    # Names what the phase had made then.
+    work: str
+
+    def __init__(self, row: sqlite3.Row) -> None:
+        for name in self.__slots__:
+            setattr(self, name, row[name])
+
+
 class Deviation:
     """A file that differs from the plan: which milestone reported it, why, if it is accepted."""
 

@@ -9,11 +9,24 @@ if TYPE_CHECKING:
 
 DONE, DECLINED = "done: ", "declined: "
 UNCITED = "no milestone cites it"
+# Begins the answer to a question that has become pointless; the reason follows.
+WITHDRAWN = "withdrawn: "
+# What its author may do with a remark, or with an answer that came late.
+WAYS = (
+    "name it in `requirements` of the milestone that does it, or set its `outcome`: "
+    "`declined: why`, or FILE:LINE where it holds already"
+)
 
 
 def cited_by(plan: AnyPlan, name: str) -> list[str]:
     """Return the ids of the milestones that cite an entry of the task or a remark."""
     return [m.id for m in plan.milestones if name in m.requirements]
+
+
+def stated_of(plan: AnyPlan, name: str) -> str:
+    """Return what its author has stated of a remark or a question; '' if nothing."""
+    statements = (*plan.user_remarks, *plan.checkpoints)
+    return next((one.outcome for one in statements if one.id == name), "")
 
 
 def outcome_of(plan: AnyPlan, name: str, stated: str) -> str:

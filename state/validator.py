@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from state.kinds import Found
-    from state.models import Diagram, Milestone, Plan
+    from state.models import Checkpoint, Diagram, Milestone, Plan, Remark
 
 OURS = (".git", ".planner")
 _OUTCOME = re.compile(rf"{DECLINED}\s*\S.*|\S[^:\n]*:\d{{1,7}}(?!\w).*")
@@ -34,7 +34,7 @@ def check_plan(plan: Plan) -> list[Problem]:
         *_check_frozen_members(plan),
         *_check_unique(plan),
         *_check_context(plan),
-        *_check_remarks(plan),
+        *_check_outcomes(plan),
         *_check_milestones(plan, files),
         *_check_ownership(plan, files),
         *_check_beside(plan),
@@ -120,9 +120,13 @@ def _check_context(plan: Plan) -> Iterator[Problem]:
                 yield _unknown(at, "decision", ref, known)
 
 
-def _check_remarks(plan: Plan) -> Iterator[Problem]:
-    for n, one in enumerate(plan.user_remarks):
-        at, cited = f"user_remarks[{n}].outcome", cited_by(plan, one.id)
+def _check_outcomes(plan: Plan) -> Iterator[Problem]:
+    statements: list[tuple[str, Remark | Checkpoint]] = [
+        *((f"user_remarks[{n}]", one) for n, one in enumerate(plan.user_remarks)),
+        *((f"checkpoints[{n}]", one) for n, one in enumerate(plan.checkpoints)),
+    ]
+    for place, one in statements:
+        at, cited = f"{place}.outcome", cited_by(plan, one.id)
         if one.outcome and not _OUTCOME.fullmatch(one.outcome):
             text = f"the outcome of {one.id} says neither why it is declined nor where it holds"
             ways = "`declined: why`, `FILE:LINE`, or '' and its id in `requirements` of a milestone"
@@ -139,6 +143,7 @@ def _check_milestones(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem
     statements = {
         "T-": ("task entry", {t.id for t in plan.task_spec}),
         "RM-": ("remark", {r.id for r in plan.user_remarks}),
+        "CP-": ("question", checkpoints),
     }
     for n, milestone in enumerate(plan.milestones):
         at = f"milestones[{n}]"

@@ -19,7 +19,7 @@ PLAN: dict[str, Any] = {
         {"description": "Change the parser", "tools": ["Edit", "Bash"], "risk": "low"},
         {"description": "Rewrite the archive", "tools": ["Bash"], "risk": "high"},
     ],
-    "questions": ["Is 1904 a year here?"],
+    "questions": [{"question": "Is 1904 a year here?", "answer": "Yes."}],
     "context_notes": "One caller.",
 }
 

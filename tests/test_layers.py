@@ -58,7 +58,14 @@ ORDER = (
     ("milestone_steps", "executor_steps"),
     ("run", "host_steps"),
     ("queue", "summary", "requirements_steps", "strategy_steps", "path"),
-    ("folders", "requirements_text", "reviewed", "strategy_budget", "strategy_result"),
+    (
+        "folders",
+        "open_questions",
+        "requirements_text",
+        "reviewed",
+        "strategy_budget",
+        "strategy_result",
+    ),
 )
 
 # Modules that the guard, locks and printed steps stand on: the standard library and one another.

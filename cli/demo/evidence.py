@@ -10,8 +10,10 @@ if TYPE_CHECKING:
 
 _SCOPE = re.compile(r" (M-\d{3,}):")
 _ABOUT = re.compile(r" (CI-\d{3,}):")
+_SAID = re.compile(r" ((?:T|RM)-\d+):")
 _CRITERION = "  accepted when: "
 _INTENT = re.compile(r"^  CI-\d+ (\S+):", re.MULTILINE)
+_FILES = re.compile(r"^  files: (.*)$", re.MULTILINE)
 _NEXT = re.compile(r"\nM-\d{3,} ")
 _CHANGED = re.compile(r"^\+\+\+ (.*)$", re.MULTILINE)
 _SIGN = re.compile(r'\\(["\\])')
@@ -25,7 +27,8 @@ def evidence_in(block: Element, question: str) -> str:
     for acceptance criteria it is named once for each.
     """
     if block.get("workflow") == "plan-design-qr" or block.get("name") == "plan-design-qr":
-        return "T-1"
+        said = _SAID.search(question)
+        return said[1] if said else "T-1"
     change = block.findtext("data[@name='change']", "")
     parts = _CHANGED.split(change)
     headers = (_name_in(header) for header in parts[1::2])
@@ -58,7 +61,9 @@ def _files_of(plan: str, question: str) -> list[str]:
     """Return the files of the intent or milestone that a question names; none without one."""
     if about := _ABOUT.search(question):
         return re.findall(rf"^  {about[1]} (\S+):", plan, re.MULTILINE)
-    return _INTENT.findall(_part_of(plan, question))
+    part = _part_of(plan, question)
+    listed = [name for row in _FILES.findall(part) for name in row.split(", ")]
+    return _INTENT.findall(part) or listed
 
 
 def _part_of(plan: str, question: str) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.executor import WORKFLOW
-from orchestrator.plan import context
+from orchestrator.plan import answers
+from orchestrator.submit.revise import revise_plan
 from shared.builders import Block
 from shared.execution.deeds import Execution
 from state.errors import Refused
+from state.stages import SUBMITTED
 
 if TYPE_CHECKING:
+    from orchestrator.plan.answers import Reply
     from shared.run import State
 
 
@@ -21,28 +24,28 @@ class Steered(NamedTuple):
     freed: list[str]
 
 
-def decide(state: State, checkpoint: str, choices: list[str]) -> Steered | None:
-    """Store which options the user chose for a question, also while milestones wait for it.
+def decide(state: State, checkpoint: str, reply: Reply) -> Steered | None:
+    """Store what the user has answered to a question, also while milestones wait for it.
 
-    Returns what that has freed; None while planning, where the run goes on with the step due.
+    Returns what that has freed; None where no milestone has asked: the run goes on with the step
+    due. Of a submitted plan, another answer opens the next revision, whose remark it is (SD-3).
     """
-    if not is_begun(state):
-        context.answer(state, checkpoint, choices)
+    in_plan = state.is_writing and checkpoint not in state.database.checkpoints(state.run)
+    if in_plan or not is_begun(state):
+        if state.run.stage == SUBMITTED and (remark := answers.as_remark(state, checkpoint, reply)):
+            revise_plan(state, remark)
+        answers.answer(state, checkpoint, reply)
         return None
     with state.database:
         execution = Execution(state)
         waiting = [n for n, row in execution.progress.items() if checkpoint in row.waits]
-        execution.decide(checkpoint, choices)
+        asked = execution.checkpoints.get(checkpoint)
+        choices = reply.choices(checkpoint, asked.keys, multi=asked.multi) if asked else []
+        execution.decide(
+            checkpoint, choices, in_words=reply.in_words, by_assistant=reply.by_assistant
+        )
         freed = [n for n in waiting if not execution.progress[n].waits]
     return Steered(f"{checkpoint}: {', '.join(choices)}", freed)
-
-
-def decide_in_words(state: State, checkpoint: str, words: str) -> Steered | None:
-    """Store the user's own words, or several options, as the answer; else as `decide`."""
-    if is_begun(state):
-        return decide(state, checkpoint, [word.strip() for word in words.split(",")])
-    context.answer_in_words(state, checkpoint, words)
-    return None
 
 
 def retry(state: State, milestone: str) -> Steered:

@@ -79,6 +79,9 @@ def go_on(state: State) -> Finished:
             done = len(view.with_status(COMPLETED)) == len(plan.milestones)
             if done:
                 _refuse_deviations(state)
+            else:
+                with state.database as database:
+                    database.begin_limits(state.run)
     return finish_phase(state, "impl-code", None, None) if done else Finished(again)
 
 

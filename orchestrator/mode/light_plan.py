@@ -34,7 +34,7 @@ from state.actors import HOST, UNPROVEN
 from state.beneath import Beneath
 from state.clock import moment
 from state.database import Database
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.files import read_json, write_json
 from state.stages import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
@@ -135,11 +135,23 @@ def approve(target: Target, begins: str, now: float, given: Given = TYPED) -> Mo
         guarded = is_guarded(found.database, rows)
         consent = check_consent(digest, guarded=guarded, now=now)
         check_demand(consent, _demand(found), digest)
+        _refuse_while_asked(found)
         check_tree(found)
         what = ("approve", digest)
         check_second_act(found.database, rows, consent, what, again=given.unproven)
         found.change("approve", consent.who, consent.detail)
     return found
+
+
+def _refuse_while_asked(found: Mode) -> None:
+    """Raise Refused while a submitted light plan asks what nobody has answered (SD-2)."""
+    ways = "answer in the chat: the plan is submitted again with what you say"
+    problems = [
+        Problem("refused", f"questions[{n}]", f"the question is not answered: {text}", ways)
+        for n, text in enumerate(light.open_questions(found.plan or light.NO_PLAN))
+    ]
+    if problems:
+        raise Refused.of(problems)
 
 
 def _demand(found: Mode) -> str:

@@ -10,7 +10,7 @@ from shared.builders import Block
 from shared.mode.guarded import is_guarded, unguarded
 from shared.place.level import level
 from shared.resources import fill, read_prompt
-from state.light import DONE, STARTED
+from state.light import DONE, NO_PLAN, STARTED, open_questions
 from state.stages import EXECUTING, GATHERING, INACTIVE, READ_ONLY, SUBMITTED, described
 
 if TYPE_CHECKING:
@@ -30,7 +30,11 @@ def render_light(plan: dict[str, Any]) -> str:
         mark = _MARKS.get(step["status"], "")
         lines.append(f"{number}. {_RISKS[step['risk']]}: {step['description']}{tools}{mark}")
     if plan["questions"]:
-        lines += ["", "Questions:", *(f"- {question}" for question in plan["questions"])]
+        asked = [
+            one if isinstance(one, str) else f"{one['question']} → {one['answer']}"
+            for one in plan["questions"]
+        ]
+        lines += ["", "Questions:", *(f"- {line}" for line in asked)]
     if plan["context_notes"]:
         lines += ["", f"Found: {plan['context_notes']}"]
     return "\n".join(lines)
@@ -107,6 +111,8 @@ def _task(found: Mode) -> str:
         SUBMITTED: {"revision": str(found.revision)},
     }.get(found.stage, {})
     name = found.stage if found.row is not None else "nobody"
+    if found.stage == SUBMITTED and open_questions(found.plan or NO_PLAN):
+        name = "submitted-asks"
     if name == GATHERING and found.remarks:
         name = "gathering-again"
     return fill(read_prompt("orchestrator", "mode", name), slots)
@@ -124,10 +130,11 @@ def _what_next(block: Block, found: Mode) -> Block:
     if found.stage == SUBMITTED:
         words = ("mode", "submit", "--file", resources.answer_word(LIGHT_FILE))
         block.next("remarks", found.command(*words))
-        block.person(found.command("approve", digest))
+        if not open_questions(found.plan or NO_PLAN):
+            block.person(found.command("approve", digest))
         return block.person(found.command("mode", "reject", digest))
     if found.stage == EXECUTING:
-        steps = (found.plan or {"steps": []})["steps"]
+        steps = (found.plan or NO_PLAN)["steps"]
         number = next((n for n, s in enumerate(steps, 1) if s["status"] != DONE), 0)
         how = "start" if steps[number - 1]["status"] != STARTED else "done"
         return block.next(f"step {number} {how}", found.command("mode", "step", str(number), how))

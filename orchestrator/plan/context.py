@@ -1,13 +1,13 @@
-"""Store the task as the assistant understands it, questions to the user and their answers."""
+"""Store the task as the assistant understands it, and questions to the user."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.plan.answers import tell_question
 from orchestrator.requirements_text import entries_of
 from orchestrator.strategy_result import context_of, strategy_of
 from shared import resources
-from shared.execution.deeds import check_choices
 from shared.plan_file import after_edits, open_plan
 from shared.requirements_record import lane_of
 from state import store
@@ -19,7 +19,7 @@ from state.written_json import checked, list_of
 if TYPE_CHECKING:
     from shared.run import State
     from state.fields import TaskOrigin
-    from state.models import Checkpoint, Plan
+    from state.models import Plan
 
     Context = dict[str, list[str]]
     Json = dict[str, Any]
@@ -153,7 +153,7 @@ def ask(state: State, value: object) -> list[str]:
         with state.database:
             for checkpoint in changed.checkpoints:
                 if checkpoint.id in new:
-                    _tell(state, changed, checkpoint)
+                    tell_question(state, changed, checkpoint)
     return known + new
 
 
@@ -161,50 +161,3 @@ def _in_questions(at: str, numbers: list[int]) -> str:
     """Return the place of a problem in the list of questions, by that in the edits made of it."""
     number, dot, field = at.removeprefix("[").partition("].fields")
     return f"[{numbers[int(number)]}]{field}" if dot else at
-
-
-def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
-    """Store which options the user chose for a question; raise Refused for an unknown id or key."""
-    with state.lock("decide"):
-        plan = open_plan(state)
-        checkpoint = _checkpoint(plan, checkpoint_id)
-        keys = [o.key for o in checkpoint.options]
-        check_choices(checkpoint_id, keys, choices, multi=checkpoint.multi)
-        _store_answer(state, plan, checkpoint, choices)
-
-
-def answer_in_words(state: State, checkpoint_id: str, words: str) -> None:
-    """Store the user's answer to a question: their own words, or several of its options."""
-    with state.lock("decide"):
-        plan = open_plan(state)
-        checkpoint = _checkpoint(plan, checkpoint_id)
-        keys = [o.key for o in checkpoint.options]
-        if not words:
-            text = "the file holds no answer"
-            raise Refused("invalid", "--file", text, f"the user's words, or of {', '.join(keys)}")
-        choices = [word.strip() for word in words.split(",")] if checkpoint.multi else [words]
-        chosen = choices if set(choices) <= set(keys) else [words]
-        _store_answer(state, plan, checkpoint, chosen)
-
-
-def _checkpoint(plan: Plan, checkpoint_id: str) -> Checkpoint:
-    found = next((c for c in plan.checkpoints if c.id == checkpoint_id), None)
-    if found is None:
-        known = ", ".join(c.id for c in plan.checkpoints) or "the plan asks nothing"
-        raise Refused("not_found", checkpoint_id, "the plan has no such question", known)
-    return found
-
-
-def _store_answer(state: State, plan: Plan, checkpoint: Checkpoint, choices: list[str]) -> None:
-    with state.database as database:
-        database.answer(state.run, checkpoint.id, choices)
-        database.audit(state.run, "host", "answer", detail=f"{checkpoint.id}: {choices}")
-        _tell(state, plan, checkpoint, selections=choices)
-
-
-def _tell(state: State, plan: Plan, checkpoint: Checkpoint, **chosen: list[str]) -> None:
-    payload = {  # the log of events holds JSON
-        "plan_id": plan.plan_id, "decision_id": checkpoint.id, "question": checkpoint.question,
-        "options": [option.model_dump() for option in checkpoint.options], **chosen,
-    }  # fmt: skip
-    state.database.event(state.run, "PlanDecision", payload)

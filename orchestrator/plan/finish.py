@@ -10,17 +10,20 @@ from developer.candidates.detect import adopt, choose, pass_over, refuse_unable
 from developer.capture import capture_into
 from developer.verification import still_running, verify_plan, with_results
 from developer.verify.job import Running
+from orchestrator.open_questions import open_questions, refuse_while_asked
 from orchestrator.plan.check import (
     code_subject,
     design_subject,
     items_by_script,
+    phases_of,
     refuse_failing_musts,
     verify_commands,
 )
 from orchestrator.plan.context import STEP as CONTEXT_STEP
 from orchestrator.plan.context import new_context, store_context, with_context
+from orchestrator.plan.late_words import refuse_unsettled
 from orchestrator.plan.outcome import Decision, Work, record_pass
-from quality_reviewer.answers import with_questions
+from quality_reviewer.answers import due_again, with_questions
 from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.items import carry_over
 from quality_reviewer.scale import review_of
@@ -30,7 +33,8 @@ from shared.execution.progress import View
 from shared.named_files import read_answer
 from shared.plan_file import after_edits, check_frozen, check_not_ended, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import TODO, LoopState, Said, computed_verdict
+from shared.qr.types import SCRIPT, TODO, LoopState, Said, blocking, computed_verdict
+from shared.steps.brief import item_line
 from shared.steps.entry_points import workflow_of
 from shared.tree_runs import mark_captured
 from state import store
@@ -64,6 +68,10 @@ class Finished(NamedTuple):
     handed_in: bool = False
     # Lines of what the checks found and did not refuse.
     found: Sequence[str] = ()
+    # Lines of what blocks the review that follows, whatever its reviewers answer.
+    blocks: Sequence[str] = ()
+    # The ids of questions that the edits ask; the work step then goes on with their answers.
+    asked: Sequence[str] = ()
 
 
 def finish_phase(
@@ -72,8 +80,9 @@ def finish_phase(
     """End a work step: edits, capture, verify, checks; then pass the phase or open its review.
 
     `choice` says what verifies the change; without one, the first candidate or what has run.
-    Any failing MUST is Refused, all of them at once, with nothing stored. Other blocking findings
-    open the gate for a decision; without any the gate is passed by script.
+    Any failing MUST is Refused, all of them at once, with nothing stored, and so is a phase whose
+    user has a question to answer; edits that ask one are stored. Other blocking findings open the
+    gate for a decision; without any the gate is passed by script.
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     # What is chosen is remembered.
@@ -86,6 +95,7 @@ def finish_phase(
     check_not_ended(state)
     _check_due(state, phase, batch)
     check_run(state)
+    refuse_while_asked(state, stored, by_agent=by_agent)
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
@@ -93,6 +103,10 @@ def finish_phase(
         if not batch and not work.before.milestones:
             # Nothing is designed yet: the step says how, and with which command.
             work = work._replace(again=state.command("step", state.run.workflow))
+        if asked := open_questions(state, work.plan):
+            _store_unended(state, work)
+            return Finished(again, handed_in=by_agent, asked=[one.id for one in asked])
+        refuse_unsettled(state, phase, work.plan, state.command("step", state.run.workflow))
     if phase != "plan-design":
         done = _verified(state, phase, work, state.command(*words, "--use", "1", role=role))
         if isinstance(done, Running):
@@ -105,14 +119,25 @@ def finish_phase(
             text = "another command changed the plan while this one ran"
             raise Refused("conflict", "plan.json", text, "", again)
         state.reload()
+        # What was said while this one ran.
+        _check_due(state, phase, batch)
+        refuse_unsettled(state, phase, work.plan, state.command("step", state.run.workflow))
         mark_captured(state.state_dir, work.subject.tree or "")
         ended_before = state.run.step > workflow_of(phase).number(phase, "execute")
         plan = work.before
-        if not ended_before or work.plan != plan or unasked_questions(state, phase, work.plan):
+        if not ended_before or work.plan != plan or _asks_more(state, phase, work.plan):
             plan = _pass_or_gate(state, phase, work)
         pass_documents(state, phase, work._replace(plan=plan))
     told = [f"verify: {line}" for line in work.verified.unable] if work.verified else []
-    return Finished(again, handed_in=by_agent, found=told)
+    return Finished(again, handed_in=by_agent, found=told, blocks=_blocking(state, phase))
+
+
+def _blocking(state: State, phase: Phase) -> list[str]:
+    """Return what the program has found and what blocks the open review of a phase (SD-6)."""
+    path = resources.review_path(state.state_dir, phase)
+    review = read_review(path) if os.path.exists(path) else Review(phase)
+    items = blocking(review.items, review.iteration)
+    return [item_line(i._asdict()) for i in items if i.by == SCRIPT]
 
 
 def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> bool:
@@ -152,6 +177,16 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
     captured = capture_into(state, plan)
     adopt(state, captured.tree)
     return Work(before, captured.plan, code_subject(state, captured))
+
+
+def _store_unended(state: State, work: Work) -> None:
+    """Store what a work step's edits say, which ask the user something; the step stays due."""
+    store.save_plan(state.plan_path, work.plan)
+    if work.context is not None:
+        store_context(state, work.context)
+    if state.run.step <= CONTEXT_STEP:
+        with state.database:
+            state.go_to("planner", CONTEXT_STEP + 1)
 
 
 def _verified(state: State, phase: Phase, work: Work, unverified: str) -> Done | Running:
@@ -232,6 +267,7 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
         number = workflow.number(phase, "execute")
         done = [(number, workflow.steps[number].name)]
         database.add_steps(state.run, workflow.name, done, "host")
+        database.drop_late(state.run, phase)
         # A phase that had passed is open again once it is worked on again.
         database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
         state.go_to(workflow.name, workflow.number(phase, following))
@@ -249,6 +285,16 @@ def pass_documents(state: State, phase: Phase, work: Work) -> None:
     due = state.run.step == workflow_of(docs).number(docs, "execute")
     if due and documents_are_written(state, work.plan):
         _pass_or_gate(state, docs, work)
+
+
+def _asks_more(state: State, phase: Phase, plan: Plan) -> bool:
+    """Return whether a work step that has ended before leads to questions all the same.
+
+    They are missing from its review, or their answers do not hold, so that no plan is frozen.
+    """
+    passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
+    last = passed and phase == phases_of(state)[-1]
+    return bool(unasked_questions(state, phase, plan) or (last and due_again(state, phase, plan)))
 
 
 def unasked_questions(state: State, phase: Phase, plan: Plan) -> list[str]:

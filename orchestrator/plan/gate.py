@@ -6,15 +6,26 @@ import os
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
+from orchestrator.open_questions import open_questions, refuse_while_asked
 from orchestrator.plan.check import code_subject, design_subject
 from orchestrator.plan.finish import pass_documents, unasked_questions
 from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
 from quality_reviewer.checks.registry import CHECKS
+from quality_reviewer.items import for_user
 from shared import resources
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import REVIEWER, TODO, Item, LoopState, blocking, computed_verdict
+from shared.qr.types import (
+    COULD,
+    FAIL,
+    REVIEWER,
+    TODO,
+    Item,
+    LoopState,
+    blocking,
+    computed_verdict,
+)
 from shared.steps.entry_points import workflow_of
 from state import store
 from state.actors import HOST, UNPROVEN
@@ -37,6 +48,7 @@ def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
         plan = open_plan(state)
         state.reload()
         check_run(state)
+        refuse_while_asked(state, plan)
         if verdict == "fail" and reason.strip():
             plan = _reopened(state, phase, plan)
         path = resources.review_path(state.state_dir, phase)
@@ -60,7 +72,8 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
     """Decide a review phase as its reviewers did, once the last of them has answered (FC-1).
 
     The phase passes where all say pass and fails where one says fail. The gate stays open for the
-    host where one said nothing, or contradicts the figures without a reason.
+    host where one said nothing, or contradicts the figures without a reason, and where the user
+    has to be asked: a question is open, or an answer blocks for the third round (PL-25).
     """
     with state.lock(f"qr set --phase {phase}"):
         state.reload()
@@ -74,7 +87,11 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
         verdict = _reviewers_verdict(review)
         if verdict is None or (verdict == "pass" and unasked_questions(state, phase, plan)):
             return
-        reason = " ".join(s.reason for s in review.verdicts.values() if s.verdict == verdict)
+        stuck = verdict == "fail" and for_user(review.items, review.iteration)
+        if stuck or open_questions(state, plan):
+            return
+        reasons = (s.reason for s in review.verdicts.values() if s.verdict == verdict)
+        reason = " ".join(filter(None, reasons))
         by = HOST if who == HOST else "reviewer"
         _decide(state, phase, plan, verdict, Decision(review.items, review.iteration, by, reason))
 
@@ -187,6 +204,34 @@ def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str)
         why = f"blocking: {', '.join(blocked_by)}" if blocked_by else "nothing blocks"
         text = f"the computed verdict is {computed} ({why}); give a reason to {verdict} anyway"
         raise Refused("refused", "--verdict", text, f"{computed}, or a reason in {file}", again)
+
+
+def decline_finding(state: State, phase: Phase, name: str, reason: str) -> None:
+    """Record why the author of a phase leaves a COULD as it is, so that it no longer blocks.
+
+    Only while the phase is fixed. The reason is read by reviewers and by who approves.
+    """
+    with state.lock(f"qr decline --phase {phase}"):
+        open_plan(state)
+        state.reload()
+        path, workflow = resources.review_path(state.state_dir, phase), workflow_of(phase)
+        back = workflow.steps[_gate_of(phase)].on_fail
+        if (state.run.workflow, state.run.step) != (workflow.name, back):
+            text = f"{phase} is not being fixed: the run is at step {state.run.step}"
+            here = state.command("step", state.run.workflow)
+            raise Refused("conflict", "--phase", text, "do the step that is due", here)
+        review = read_review(path) if os.path.exists(path) else Review(phase)
+        failing = [i for i in review.items if i.status == FAIL]
+        could = [i.id for i in failing if i.severity == COULD]
+        if name not in could:
+            other = next((i.severity for i in failing if i.id == name), None)
+            text = f"a {other} is fixed, not declined" if other else "this is no failing item"
+            known = ", ".join(could) or "no COULD fails"
+            raise Refused("refused" if other else "not_found", name, text, known)
+        review.items = [i._replace(declined=reason) if i.id == name else i for i in review.items]
+        write_review(path, review)
+        with state.database as database:
+            database.audit(state.run, HOST, "qr decline", detail=f"{phase} {name}: {reason}")
 
 
 def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> None:

@@ -58,6 +58,7 @@ def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> P
     with state.database as database:
         _store(state, phase, "pass", decision, decision.items)
         database.set_phase(state.run, phase, LoopState.COMPLETE, decision.iteration)
+        database.drop_late(state.run, phase)
         database.add_steps(state.run, workflow.name, steps, decision.by)
         state.go_to(workflow.name, min(gate + 1, workflow.last(state.run.depth)))
     path = resources.review_path(state.state_dir, phase)
@@ -106,8 +107,8 @@ def _store(
 
 def _with_outcome(state: State, phase: Phase, work: Work, decision: Decision) -> Plan:
     left = tuple(
-        OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "",
-                 accepted=i.accepted or "")
+        OpenItem(id=i.id, check=i.check, severity=i.severity, accepted=i.accepted or "",
+                 finding=f"{i.finding or ''}{f' – declined: {i.declined}' if i.declined else ''}")
         for i in decision.items
         if i.status == "FAIL"
     )  # fmt: skip

@@ -5,13 +5,16 @@ The text is for a terminal: invisible characters of names and questions are show
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.path import path_of
+from quality_reviewer.items import for_user
 from shared.builders import counted, visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
+from shared.qr.schema import read_review
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
-from shared.resources import answer_word
+from shared.resources import answer_word, review_path
 from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
 from shared.strategy_record import USER_FILE, read_strategy
@@ -238,7 +241,17 @@ def waits_for_person(state: State, view: View | None) -> bool:
     if view is None:
         return False
     if state.run.workflow != "executor":
-        return bool(view.open_checkpoints())
+        return bool(view.open_checkpoints()) or _is_stuck(state)
     stuck = view.open_checkpoints() or view.summary().blocked
     goes_on = view.with_status(IN_PROGRESS) or view.runnable() or view.held_off()
-    return bool(stuck) and not goes_on
+    return (bool(stuck) and not goes_on) or _is_stuck(state)
+
+
+def _is_stuck(state: State) -> bool:
+    """Return whether the gate that is due asks its person about what blocks again (PL-25)."""
+    step = find_workflow(state.run.workflow).steps[state.run.step]
+    path = review_path(state.state_dir, step.phase or "")
+    if step.kind != "gate" or not os.path.exists(path):
+        return False
+    review = read_review(path)
+    return bool(for_user(review.items, review.iteration))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.capture import captured_still
+from orchestrator.open_questions import refuse_while_asked
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
 from orchestrator.submit.rehearsal import branch_of, rehearse
 from orchestrator.submit.size import check_size
+from quality_reviewer.answers import due_again
+from quality_reviewer.looked_up import with_evidence_now
 from shared import plan_refs
 from shared.contents import answer_of
 from shared.drift import check_run
@@ -44,9 +47,11 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
             if plan.frozen_at is None:
                 plan = open_plan(state)
                 _check_ready(state, plan)
+                _check_answers(state, plan)
                 if not allow_large:
                     check_size(state, plan)
-                write_atomic(path, rehearsed(state, _with_answers(state, plan)))
+                whole = with_evidence_now(state, _with_users_answers(state, plan))
+                write_atomic(path, rehearsed(state, whole))
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -66,7 +71,7 @@ def _write_readable(state: State, frozen: Plan) -> None:
     write_page(state, frozen)
 
 
-def _with_answers(state: State, plan: Plan) -> Plan:
+def _with_users_answers(state: State, plan: Plan) -> Plan:
     """Return the plan with the answers to its questions, so that the digest names them (SD-1)."""
     answers = state.database.answers(state.run)
     asked = (c.model_copy(update={"answer": answer_of(c, answers)}) for c in plan.checkpoints)
@@ -99,17 +104,7 @@ def _check_ready(state: State, plan: Plan) -> None:
     if loops != {LoopState.COMPLETE} or run.step != find_workflow(run.workflow).last(depth):
         text = f"the run is at step {run.step}; a plan is frozen once all phases have passed"
         raise Refused("conflict", "plan freeze", text, "do the step that is due", here)
-    answered = state.database.answers(run)
-    later = {n for m in plan.milestones for n in m.waits_for} if depth == "intent" else ()
-    problems = [
-        Problem("refused", c.id, f"the question is not answered: {c.question}",
-                ", ".join(o.key for o in c.options),
-                state.command("decide", c.id, c.options[0].key))
-        for c in plan.checkpoints
-        if c.id not in (*answered, *later)
-    ]  # fmt: skip
-    if problems:
-        raise Refused.of(problems)
+    refuse_while_asked(state, plan)
     if depth == "intent":
         check_all(state, plan, design_subject(state, plan))
         return
@@ -120,3 +115,16 @@ def _check_ready(state: State, plan: Plan) -> None:
         text = "the files in this folder changed after they were checked"
         raise Refused("conflict", state.worktree, text, "check the files again", again)
     check_all(state, plan, code_subject(state, captured))
+
+
+def _check_answers(state: State, plan: Plan) -> None:
+    """Raise Refused with each question whose answer no longer holds: about it, or by evidence."""
+    phase = phases_of(state)[-1]
+    again = state.command("plan", "done", "--phase", phase)
+    due = due_again(state, phase, plan)
+    if due:
+        raise Refused.of(
+            Problem("refused", f"{check} {scope}", f"its answer does not hold: {why}",
+                    "have it answered again", again)
+            for (check, scope), why in due.items()
+        )  # fmt: skip

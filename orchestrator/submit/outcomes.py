@@ -50,7 +50,7 @@ class Statement(NamedTuple):
     # The one that the person had before them, or whose questions they were asked.
     revision: int
     text: str
-    # Of a question, its answer.
+    # Of a question, its answer; where that came late, also what it has changed.
     outcome: str
 
     @property
@@ -76,7 +76,8 @@ def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[
     for asked in plan.checkpoints:
         origin = asked.origin if asked.origin == "strategy" else "question"
         said = answer_of(asked, answers) or asked.answer or _UNANSWERED
-        yield Statement(asked.id, origin, asked.revision, asked.question, said)
+        outcome = f"{said}{asked.outcome and ' → '}{asked.outcome}"
+        yield Statement(asked.id, origin, asked.revision, asked.question, outcome)
     for one in plan.user_remarks:
         outcome = outcome_of(plan, one.id, one.outcome)
         yield Statement(one.id, "remark", one.revision, one.text, outcome)

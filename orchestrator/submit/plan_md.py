@@ -103,7 +103,8 @@ def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str
         yield from ("", "## Questions", "")
     for asked in plan.checkpoints:
         said = answer_of(asked, answers) or "not answered"
-        yield f"- {asked.id}: {one_line(asked.question)} → {one_line(said)}"
+        outcome = asked.outcome and f" → {one_line(asked.outcome)}"
+        yield f"- {asked.id}: {one_line(asked.question)} → {one_line(said)}{outcome}"
 
 
 def decisions(plan: Plan) -> Iterator[str]:

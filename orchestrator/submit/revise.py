@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from developer.move_base import move_base
 from orchestrator.executor import WORKFLOW as EXECUTOR
+from orchestrator.plan.late_words import reopen
 from orchestrator.submit.page.render import refresh_page
 from shared import drift, resources
 from shared.drift import check_run, tree_of
@@ -55,11 +56,14 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
         if run.stage in READ_ONLY:
             check_run(state)
         if run.digest is None and (plan := store.load_plan(path)).frozen_at is None:
-            if _is_opened_by(plan, remarks, cause):
-                refresh_page(state)  # this is a repetition; a kill may have spared the page
-                return
-            text = "the plan is not frozen, so edit the plan without `plan revise`"
-            raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
+            if cause is None and remarks.strip() and run.workflow == "planner":
+                _remark_in_time(state, plan, remarks)
+            elif not _is_opened_by(plan, remarks, cause):
+                text = "the plan is not frozen, so edit the plan without `plan revise`"
+                here = state.command("step", "planner")
+                raise Refused("conflict", "plan revise", text, "", here)
+            refresh_page(state)  # also of a repetition: a kill may have spared the page
+            return
         plan = _open_next(
             state,
             lambda frozen: next_revision(frozen, remarks, cause),
@@ -74,6 +78,28 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
         refresh_page(state)
+
+
+def _remark_in_time(state: State, plan: Plan, remarks: str) -> None:
+    """Add what a person remarks on a plan that is being made; its design is due again (SD-3)."""
+    known = [one.text for one in plan.user_remarks if one.revision >= plan.revision - 1]
+    if remarks.strip() in known:
+        return
+    new = _remark_of(plan, remarks, plan.revision)
+    values = {
+        "user_remarks": (*plan.user_remarks, new),
+        "counters": {**plan.counters, "RM": int(new.id.rpartition("-")[2])},
+    }
+    plan = plan.model_copy(update=values)
+    store.save_plan(state.plan_path, plan)
+    with state.database as database:
+        database.audit(state.run, "host", "remark", detail=f"{new.id}: {new.text}")
+        reopen(state, plan, "plan-design", new.id)
+
+
+def _remark_of(plan: Plan, text: str, revision: int) -> Remark:
+    number = plan.counters.get("RM", 0) + 1
+    return Remark(id=f"RM-{number:03d}", text=text.strip(), revision=revision)
 
 
 def begin_writing(state: State) -> None:
@@ -156,10 +182,9 @@ def next_revision(plan: Plan, remarks: str, cause: str | None = None) -> Plan:
         "revision": plan.revision + 1, "remarks": _notes(remarks, cause),
     }  # fmt: skip
     if remarks.strip() and cause is None:
-        number = plan.counters.get("RM", 0) + 1
-        new = Remark(id=f"RM-{number:03d}", text=remarks.strip(), revision=plan.revision)
+        new = _remark_of(plan, remarks, plan.revision)
         values["user_remarks"] = (*plan.user_remarks, new)
-        values["counters"] = {**plan.counters, "RM": number}
+        values["counters"] = {**plan.counters, "RM": int(new.id.rpartition("-")[2])}
         if len(plan.milestones) == 1:
             only = plan.milestones[0]
             cited = {"requirements": (*only.requirements, new.id), "version": only.version + 1}

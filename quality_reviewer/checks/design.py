@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from quality_reviewer.checks.subject import Finding
 from shared.builders import problem_text
 from state.modes import MODES
+from state.statements import WAYS
 from state.validator import check_plan
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ _DECISION = re.compile(r"decision_ref(s\[[0-9]+\])?$|why_comments$")
 _CYCLE = "milestones"
 _STEP_END = re.compile(r"->|→|\n")
 _STEPS_LEAST = 2
-# Of a remark, what else may become of it.
-_INSTEAD = ", or set its `outcome`: `declined: why`, or FILE:LINE where it holds already"
 _WAVES = "milestone_dependencies.waves"
 
 
@@ -87,8 +86,8 @@ def check_requirements(subject: Subject) -> Iterator[Finding]:
     for name, text in (asked | remarks).items():
         if name not in cited:
             what = f"{name} is cited by no milestone: {_excerpt(text)!r}"
-            how = "name it in `requirements` of the milestone that does it"
-            yield Finding(name, f"{what}; {how}{_INSTEAD if name in remarks else ''}")
+            how = WAYS if name in remarks else WAYS.partition(",")[0]
+            yield Finding(name, f"{what}; {how}")
 
 
 def _excerpt(text: str, length: int = 120) -> str:

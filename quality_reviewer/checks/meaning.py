@@ -62,6 +62,14 @@ def is_prose(path: str) -> bool:
     return ending in PROSE or (ending in ("", ".txt") and name in PROSE_NAMES)
 
 
+def tells_comments(path: str) -> bool:
+    """Return whether a change of a file's comments can be told from one of its code, by its name.
+
+    Prose, which is documentation as a whole, has no code.
+    """
+    return not is_prose(path) and os.path.splitext(path.lower())[1] in _READERS
+
+
 def _only_comments(content: bytes, prefix: bytes) -> bool:
     lines = (line.strip() for line in content.splitlines())
     return all(line.startswith(prefix) and not line.startswith(b"#!") for line in lines if line)

@@ -95,6 +95,15 @@ def _unwritten(subject: Subject, kind: str, doc: Doc) -> tuple[bool, str]:
     return True, "and it is as it was at the base" if then.text == now.text else ""
 
 
+def unwritten_documents(state: State, plan: Plan) -> set[str]:
+    """Return the ids of the promised documentation that the program sees is not written yet."""
+    docs = [entry for m in plan.milestones for entry in kinds_of_docs(m)]
+    if not docs:
+        return set()
+    subject = Subject(plan, trees=Objects(*open_repository(state)))
+    return {doc.id for kind, doc in docs if all(_unwritten(subject, kind, doc))}
+
+
 def documents_are_written(state: State, plan: Plan) -> bool:
     """Return whether nothing is left for the step in which documentation is written."""
     promising = (m for m in plan.milestones if promised_files(m) or m.is_documentation_only)

@@ -31,7 +31,7 @@ from quality_reviewer.checks.parsing import check_parsing
 from quality_reviewer.checks.promises import check_documents, check_promises, check_written
 from quality_reviewer.checks.subject import Finding, Subject, Trees
 from quality_reviewer.checks.wording import check_comments, check_documentation
-from quality_reviewer.questions import QUESTIONS
+from quality_reviewer.questions import QUESTIONS, TEXTS
 from quality_reviewer.signs import why_left_out
 from shared.qr.types import EVERYTHING, MUST, PASS, SHOULD, numbered
 
@@ -267,7 +267,7 @@ def render_table() -> str:
         parts += [f"| `{c.id}` | {c.severity} | {c.doc} |\n" for c in CHECKS if c.phase == phase]
     parts.append(_QUESTIONS)
     for q in QUESTIONS:
-        text = q.text.replace("{edges}", "") + _ASKED_PER[q.per]
+        text = TEXTS[q.id] + _ASKED_PER[q.per]
         parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} | {why_left_out(q)} |\n")
     return "".join(parts)
 

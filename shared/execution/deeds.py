@@ -152,8 +152,19 @@ class Execution(View):
             self._do(row, "ask", waits=waits)
         return found
 
-    def decide(self, checkpoint: str, choices: Sequence[str]) -> None:
-        """Store the user's answer, also after its time limit, and unblock what waits for it."""
+    def decide(
+        self,
+        checkpoint: str,
+        choices: Sequence[str],
+        *,
+        in_words: bool = False,
+        by_assistant: bool = False,
+    ) -> None:
+        """Store the user's answer, also after its time limit, and unblock what waits for it.
+
+        Unless it is `in_words`, it is made of the options; `by_assistant` if the user has left it
+        to the assistant.
+        """
         self._check_not_ended("decide")
         asked = self.checkpoints.get(checkpoint)
         if asked is None:
@@ -161,13 +172,15 @@ class Execution(View):
             raise Refused("not_found", checkpoint, "there is no such checkpoint", known)
         if self.answers.get(checkpoint) == list(choices):
             return
-        check_choices(asked.id, asked.keys, choices, multi=asked.multi)
+        if not in_words:
+            check_choices(asked.id, asked.keys, choices, multi=asked.multi)
         if checkpoint in self.answers:
             self._check_changeable(checkpoint)
         database, run = self.state.database, self.state.run
-        database.answer(run, checkpoint, list(choices))
-        database.audit(run, "host", "decide", detail=f"{checkpoint}: {', '.join(choices)}")
-        self.answers[checkpoint] = list(choices)
+        database.answer(run, checkpoint, list(choices), by_assistant=by_assistant)
+        who = "assistant" if by_assistant else "host"
+        database.audit(run, who, "decide", detail=f"{checkpoint}: {', '.join(choices)}")
+        self.answers = database.answers(run)
         self._tell(
             "PlanDecision", decision_id=checkpoint, question=asked.question,
             options=asked.options, selections=list(choices),

@@ -26,7 +26,7 @@ def overdue(
     late = {
         asked.id
         for asked in checkpoints.values()
-        if asked.timeout_s and asked.asked_at <= moment(now - asked.timeout_s)
+        if asked.timeout_s and "" < asked.asked_at <= moment(now - asked.timeout_s)
     }
     return [
         row for row in progress if row.status == NEEDS_DECISION and not late.isdisjoint(row.waits)

@@ -70,12 +70,14 @@ class View:
 
     def open_checkpoints(self) -> list[Asked]:
         """Return the questions without an answer that planning, or a milestone, waits for."""
-        if self.state.run.workflow == "planner":
-            open_ones = unanswered(self.plan, self.answers, self.state.run.depth)
-            unset = {"milestone": "", "asked_at": "", "timeout_s": 0}
-            return [Asked({**as_json(asked), **unset}) for asked in open_ones]
+        planned = self.state.run.workflow == "planner"
+        depth = self.state.run.depth if planned else "intent"
+        unset = {"milestone": "", "asked_at": "", "timeout_s": 0}
+        asked = [
+            Asked({**as_json(one), **unset}) for one in unanswered(self.plan, self.answers, depth)
+        ]
         waited = {name for row in self.progress.values() for name in row.waits}
-        return [asked for asked in self.checkpoints.values() if asked.id in waited]
+        return asked + [one for one in self.checkpoints.values() if one.id in waited]
 
     def answers_for(self, milestone: str) -> dict[str, list[str]]:
         """Return what the user has decided about a milestone: checkpoint → chosen keys."""

@@ -101,8 +101,12 @@ class Item(NamedTuple):
     rounds: int = 0
     # The reason why a person accepted the finding, else None.
     accepted: str | None = None
+    # Why its author leaves a COULD as it is, else None; a reviewer who insists makes it a SHOULD.
+    declined: str | None = None
     # What a reviewer named to show that the answer PASS is true, else None (RV-1).
     evidence: str | None = None
+    # What reads where the evidence says, by the names of its lines and runs (SD-4).
+    cited: dict[str, str] | None = None
     # Who answered a reviewer's question; None before that (RV-3).
     answered_by: Answerer | None = None
     # The words of the question; None of a script's item and of a reviewer's own finding.
@@ -137,9 +141,8 @@ def rows_of(items: Iterable[Item]) -> list[dict[str, Any]]:
 def blocking(items: Iterable[Item], iteration: int) -> list[Item]:
     """Return the review questions whose answers keep their phase from passing in this round."""
     severities = blocking_severities(iteration)
-    return [
-        i for i in items if i.status == FAIL and i.accepted is None and i.severity in severities
-    ]
+    failing = [i for i in items if i.status == FAIL and i.severity in severities]
+    return [i for i in failing if i.accepted is None and i.declined is None]
 
 
 def computed_verdict(items: Iterable[Item], iteration: int) -> Verdict:

@@ -15,6 +15,7 @@ from state import store
 from state.beneath import Beneath
 from state.files import read_json
 from state.modes import MODES
+from state.phases import PLANNING_PHASES
 
 if TYPE_CHECKING:
     from shared.builders import Block
@@ -29,7 +30,12 @@ OF_CODE = "code"  # edits of the design in the code's round
 
 
 def variant_of(ctx: Context) -> str:
-    """Return the suffix of a step's prompt file: '', '-fix' after a failed review, or '-revise'."""
+    """Return the suffix of a step's prompt file: '', '-fix' after a failed review, or '-revise'.
+
+    That is also for what was said after the phase had ended; a phase of execution has no text then.
+    """
+    if late_in(ctx):
+        return "-fix" if failed_review(ctx) else "-revise" if ctx.phase in PLANNING_PHASES else ""
     if ctx.iteration > 1:
         return "-fix"
     before = ctx.state.run.revision - 1
@@ -39,6 +45,18 @@ def variant_of(ctx: Context) -> str:
     kept = store.read_plan(superseded_plan_path(ctx.state.state_dir, before))
     written = any(m.code_changes for m in kept.milestones)
     return "-revise" if written or ctx.phase == "plan-design" else ""
+
+
+def late_in(ctx: Context) -> list[str]:
+    """Return the ids of the statements that have made a step's phase due again (SD-3)."""
+    return [late.statement for late in ctx.state.database.late(ctx.state.run)
+            if late.phase == ctx.phase]  # fmt: skip
+
+
+def failed_review(ctx: Context) -> dict[str, Any] | None:
+    """Return the review whose failure made a phase run again, None in its first round."""
+    outcomes = ctx.state.database.outcomes(ctx.state.run, ctx.phase) if ctx.iteration > 1 else []
+    return outcomes[-1] if outcomes and outcomes[-1]["verdict"] == "fail" else None
 
 
 def edits_file(ctx: Context, stem: str = OF_CODE) -> str:
@@ -97,4 +115,5 @@ def with_commands(ctx: Context, text: str, *, asks: bool, first: bool = False) -
 def item_line(item: dict[str, Any]) -> str:
     """Return a review item as one line: its id, severity, status, scope and finding."""
     finding = item["finding"] or item["check"]
-    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"
+    declined = f" – declined: {item['declined']}" if item.get("declined") else ""
+    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}{declined}"

@@ -23,7 +23,9 @@ from shared.steps.brief import (
     TRY,
     earlier_plans,
     edits_file,
+    failed_review,
     item_line,
+    late_in,
     modes_of,
     notes_for,
     variant_of,
@@ -32,6 +34,7 @@ from shared.steps.brief import (
 from shared.steps.slices import agent_slice, answer_lines, entity_lines, work_slice
 from shared.steps.workflow import Step
 from state.phases import CODE_PHASES
+from state.statements import WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 _KNOWLEDGE = ("architect", "plan_design", "plan-design-execute-knowledge")
 # The edits of the plan that a phase's work ends with.
+DECLINED = "declined.md"  # why a COULD stays as it is
 _BATCHES = {"plan-design": "design", "plan-docs": "docs", "impl-docs": "docs"}
 
 
@@ -60,6 +64,8 @@ class Work(NamedTuple):
     failed: dict[str, Any]
     # Commands that may verify the change, while none is settled.
     found: Found | None
+    # The ids of what was said after the phase had ended, which makes it due again.
+    late: list[str]
 
     @property
     def is_first(self) -> bool:
@@ -89,7 +95,7 @@ class Work(NamedTuple):
     @property
     def edits(self) -> bool:
         """Whether the step may edit the plan."""
-        return self.mends or self.ctx.phase in _BATCHES
+        return self.mends or self.ctx.phase in _BATCHES or bool(self.late)
 
 
 class Told(NamedTuple):
@@ -107,9 +113,11 @@ def _why(ctx: Context) -> str:
     said = {note.strip() for note in plan.remarks}
     asked = [task.id for task in plan.task_spec if task.text in said]  # of before RM-
     asked += [one.id for one in plan.user_remarks if one.revision == plan.revision - 1]
+    asked = list(dict.fromkeys([*asked, *late_in(ctx)]))
     if asked:
-        text = read_prompt("orchestrator", "planner", "revise-for-user")
-        return fill(text, {"remark": asked[-1]})
+        several = len(asked) > 1
+        name = "revise-for-several" if several else "revise-for-user"
+        return fill(read_prompt("orchestrator", "planner", name), {"remark": ", ".join(asked)})
     name = "revise-for-cause" if _program_notes(ctx) else "revise"
     return read_prompt("orchestrator", "planner", name)
 
@@ -171,10 +179,35 @@ def _batch_file(ctx: Context) -> str:
     return edits_file(ctx, _BATCHES.get(ctx.phase, OF_CODE))
 
 
-def _last_words(ctx: Context) -> list[str]:
+def _last_words(work: Work) -> list[str]:
     """Return the words of the command that ends the step."""
+    ctx, has_batch = work.ctx, work.ctx.phase in _BATCHES or work.late
     words = ["plan", "done", "--phase", ctx.phase]
-    return [*words, "--batch", answer_word(_batch_file(ctx))] if ctx.phase in _BATCHES else words
+    return [*words, "--batch", answer_word(_batch_file(ctx))] if has_batch else words
+
+
+def _could(work: Work) -> list[str]:
+    """Return the ids of failed items that the author may leave as they are, with a reason."""
+    return [i["id"] for i in work.failed["items"] if i["severity"] == "COULD"]
+
+
+def _declining(work: Work) -> str:
+    text = read_prompt("orchestrator", "planner", "decline")
+    return fill(text, {"file": answer_path(work.ctx.state.state_dir, DECLINED)})
+
+
+def _late(work: Work) -> str:
+    ctx = work.ctx
+    text = read_prompt("orchestrator", "planner", "late")
+    return fill(text, {"file": answer_path(ctx.state.state_dir, _batch_file(ctx)), "ways": WAYS})
+
+
+def _causes(work: Work) -> str:
+    """Return what was said since the phase had ended, a line each."""
+    plan, answers = work.ctx.plan, work.ctx.state.database.answers(work.ctx.state.run)
+    asked = [one for one in plan.checkpoints if one.id in work.late]
+    remarks = [f"{one.id}: {one.text}" for one in plan.user_remarks if one.id in work.late]
+    return "\n".join([*filter(None, [answer_lines(asked, answers)]), *remarks])
 
 
 def _part_of_plan(work: Work) -> str:
@@ -191,9 +224,7 @@ def _part_of_plan(work: Work) -> str:
 
 def _failed(ctx: Context) -> dict[str, Any]:
     """Return the failed review that made this phase run again; without items in the first round."""
-    if ctx.iteration == 1:
-        return {"items": [], "reason": ""}
-    return ctx.state.database.outcomes(ctx.state.run, ctx.phase)[-1]
+    return failed_review(ctx) or {"items": [], "reason": ""}
 
 
 def _findings(items: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -235,10 +266,13 @@ TASK = (
         lambda _: read_prompt(*_KNOWLEDGE),
         lambda work: work.is_design and work.agent and work.is_first,
     ),
+    Told("", _late, lambda work: bool(work.late)),
+    Told("", _declining, lambda work: bool(_could(work))),
     Told("", _context, lambda work: work.is_fix_of_agent),
     Told("", _asking, lambda work: work.agent),
 )
 DATA = (
+    Told("due again because", _causes, lambda work: bool(work.late)),
     Told("findings", lambda work: "\n".join(_findings(work.failed["items"]))),
     Told("reason of who decided", lambda work: str(work.failed["reason"])),
     Told("remarks", lambda work: _program_notes(work.ctx), _remarks),
@@ -261,7 +295,7 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     """
     state = ctx.state
     found = None if _verified_by(ctx) else read_found(state.state_dir)
-    work = Work(ctx, script, agent, variant_of(ctx), _failed(ctx), found)
+    work = Work(ctx, script, agent, variant_of(ctx), _failed(ctx), found, late_in(ctx))
     text = "\n\n".join(told.text(work) for told in TASK if told.when(work))
     block = with_commands(ctx, text, asks=work.is_code and not agent)
     folder, _, module = script.partition(".")
@@ -272,7 +306,10 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
             block.data(told.name, told.text(work))
     # The host changes the design of a small plan in the code's round, which no other role may.
     role = None if work.mends else ctx.step.agent
-    block.next("done", state.command(*_last_words(ctx), role=role))
+    block.next("done", state.command(*_last_words(work), role=role))
+    for name in _could(work):
+        words = ("qr", "decline", name, "--phase", ctx.phase, "--file", answer_word(DECLINED))
+        block.next(f"decline {name}", state.command(*words, role=role))
     if agent:
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quality_reviewer.questions import BY_ID
-from quality_reviewer.scopes import Scopes
+from quality_reviewer.scopes import Scopes, is_same
 from shared.qr.schema import read_review
 from shared.qr.types import PASS, REVIEWER, TODO
 from shared.resources import rendered_plan_path, review_page_path, review_path
 from state.models import Remark
-from tests.journey import Journey, all_pass
+from state.phases import DOCS_PHASES
+from tests.journey import FILES, Journey, all_pass
 from tests.larger_tasks import larger
 from tests.orchestrator.submit.page.test_html import Parsed
 from tests.quality_reviewer.checks.conftest import Desk, make_plan
@@ -77,6 +78,85 @@ def test_each_question_is_about_its_own_part_of_the_plan(plan: Plan) -> None:
     }
 
 
+def due_again(old: Plan, new: Plan, scope: str, *, documented: bool = False) -> set[str]:
+    """Return which questions are about something of a scope that differs between two plans."""
+    return {
+        check
+        for check in BY_ID
+        if not is_same(
+            Scopes(old).digest(check, scope),
+            Scopes(new).digest(check, scope),
+            documented=documented,
+        )
+    }
+
+
+@pytest.mark.requirement("SD-4", "SD-6")
+def test_a_rename_makes_nothing_due_but_the_question_about_names(plan: Plan) -> None:
+    overview = plan.overview.model_copy(update={"title": "Days"})
+    for new in (changed(plan, name="Days"), plan.model_copy(update={"overview": overview})):
+        for scope in ("*", "T-1", "M-001", "CI-001"):
+            assert due_again(plan, new, scope) <= {"design-clear"}, scope
+        assert due_again(plan, new, "*") == {"design-clear"}
+
+
+@pytest.mark.requirement("SD-4")
+def test_what_a_program_ran_with_is_no_name(plan: Plan) -> None:
+    """A parameter may be called `name` or `version` without being one of ours."""
+    [only] = plan.milestones
+    [intent] = only.code_intents
+    named = intent.model_copy(update={"params": {"name": "one", "version": 1}})
+    other = intent.model_copy(update={"params": {"name": "two", "version": 1}})
+    first, second = (changed(plan, code_intents=(i,)) for i in (named, other))
+    assert {"intent-done", "invariants-stated"} <= due_again(first, second, "M-001")
+
+
+@pytest.mark.requirement("SD-4")
+def test_an_answer_is_about_the_documentation_that_its_question_is_about(plan: Plan) -> None:
+    [only] = plan.milestones
+    [change] = only.code_changes
+    guide = change.model_copy(update={"id": "CC-009", "file": "GUIDE.md", "intent_ref": None})
+    again = guide.model_copy(update={"after": "1" * 40})
+    old, new = (
+        changed(plan, documentation=only.documentation.model_copy(update={"changes": (one,)}))
+        for one in (guide, again)
+    )
+    of_code = {q.id for q in BY_ID.values() if q.phase not in DOCS_PHASES}
+    of_documents = {*BY_ID} - of_code | {"criteria-met"}
+    for documented in (False, True):
+        assert due_again(old, new, "M-001", documented=documented) == of_documents
+    old, new = (changed(p, is_documentation_only=True) for p in (old, new))
+    judged = {q.id for q in BY_ID.values() if q.phase != "plan-design"}
+    assert due_again(old, new, "M-001", documented=True) == judged
+
+
+@pytest.mark.requirement("SD-4")
+def test_documentation_may_comment_code_but_not_change_what_no_program_tells_apart(
+    plan: Plan,
+) -> None:
+    [only] = plan.milestones
+    for file, is_due in ((FILE, False), ("src/dates.c", True), ("GUIDE.md", True)):
+        [change] = only.code_changes
+        written = change.model_copy(update={"file": file})
+        again = written.model_copy(update={"after": "1" * 40})
+        old, new = (changed(plan, code_changes=(one,)) for one in (written, again))
+        assert CODE in due_again(old, new, "M-001"), file
+        assert (CODE in due_again(old, new, "M-001", documented=True)) == is_due, file
+
+
+@pytest.mark.requirement("SD-4")
+def test_an_answer_is_about_the_reasons_that_its_question_is_about() -> None:
+    unseen = {"invariants": [{"id": "INV-001", "text": "dates are UTC"}]}
+    old, new = (make_plan(invisible_knowledge=one) for one in ({}, unseen))
+    assert due_again(old, new, "M-001") == {"invariants-stated", "knowledge-near"}
+    log = [{"id": "DL-001", "decision": text, "reasoning_chain": "a -> b"} for text in ("x", "y")]
+    old, new = (make_plan(planning_context={"decision_log": [one]}) for one in log)
+    about = {"comments-say-why", "knowledge-near", "alternatives-real", "choices-trace",
+             "old-behaviour-chosen"}  # fmt: skip
+    assert about <= due_again(old, new, "*")
+    assert not {CODE, "criteria-met", "intent-done"} & due_again(old, new, "*")
+
+
 def items_of(journey: Journey, phase: Any) -> dict[tuple[str, str], Item]:  # noqa: ANN401
     """Return the reviewers' items of an open review."""
     found = read_review(review_path(journey.state_dir, phase)).items
@@ -117,6 +197,18 @@ def test_a_revision_keeps_the_answers_about_what_it_leaves(small: Journey) -> No
     [run] = small.last.runs()
     assert len(small.follow(run).asked()) == 1
     assert all(item.answered_by for (check, _), item in items.items() if check != "scope-kept")
+
+
+@pytest.mark.requirement("SD-4")
+def test_criteria_are_judged_again_where_their_documentation_is_written_later(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.review, journey.promises_document = "full", True
+    journey.to("docs review")
+    due = {name for name, item in items_of(journey, "plan-docs").items() if item.status == TODO}
+    assert ("criteria-met", "M-001") in due
+    assert not due & {("intent-done", "M-001"), (CODE, "M-001"), ("scope-kept", "*")}
 
 
 @pytest.mark.requirement("RV-5")

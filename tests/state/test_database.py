@@ -43,7 +43,7 @@ RUN: dict[str, Any] = {
 TABLES = {
     "runs", "steps", "phases", "outcomes", "milestones", "answers", "confirmed", "approvals",
     "accepted", "deviations", "audit", "events", "planning_state", "checkpoints", "holders", "auto",
-    "queue",
+    "queue", "late",
 }  # fmt: skip
 
 

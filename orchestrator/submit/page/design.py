@@ -34,7 +34,7 @@ def questions(facts: Facts) -> Section:
         said = Element("p", "not answered yet", {"class": "warn"})
         if asked not in waiting:
             answer = Element("strong", answer_of(asked, facts.answers))
-            said = Element("p", ["Answer: ", answer])
+            said = Element("p", ["Answer: ", answer, _outcome(asked.outcome)])
         heading = Element("h3", with_id(asked.id, asked.question))
         options = Items([_option(o) for o in asked.options], "options")
         rows.append(Element("div", [heading, said, options]))

@@ -202,3 +202,19 @@ def test_a_light_plan_has_no_base_to_sign_for(repo: Repository) -> None:
     assert "approve it without a signature" in answer.text
     lightly.run("approve", digest)
     assert lightly.status()["stage"] == "executing"
+
+
+@pytest.mark.requirement("SD-2")
+def test_a_plan_that_asks_is_approved_once_it_has_the_answer(make_repo: Repositories) -> None:
+    lightly = Lightly(make_repo())
+    lightly.mode("enter", "Move to ISO dates", "--reason", "several files")
+    asked = "Is 1904 a year here?"
+    submitted = lightly.submit({**PLAN, "questions": [asked]})
+    assert "ask them its questions" in submitted.text
+    assert "approve" not in submitted.text.partition("<person>")[2]
+    refused = lightly.run("approve", lightly.status()["digest"])
+    assert refused.code == 1
+    assert f"the question is not answered: {asked}" in refused.problems[0][1]
+    again = lightly.submit()
+    assert f"- {asked} → Yes." in again.text
+    assert lightly.run("approve", lightly.status()["digest"]).code == 0

@@ -155,7 +155,7 @@ def test_submit_plan_sends_rendered_plan(lightly: Lightly) -> None:
         "2. 🔴 high: Rewrite the archive (tools: Bash)",
         "",
         "Questions:",
-        "- Is 1904 a year here?",
+        "- Is 1904 a year here? → Yes.",
         "",
         "Found: One caller.",
     ]

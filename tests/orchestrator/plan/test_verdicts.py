@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shared.run import open_state
-from tests.journey import ELSEWHERE, FILES, Answer, Journey, all_pass, passing
+from tests.journey import ELSEWHERE, FILES, Answer, Journey, all_pass, passing, words_of
 from tests.larger_tasks import larger
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_of_several_reviewers_the_last_one_takes_the_gate(make_repo: Repositorie
     assert opened(journey).run.step == 6
     assert last_outcome(journey, "plan-design")["decided_by"] == "reviewer"
     plan = opened(journey).plan
-    assert [o.by for o in plan.reviews] == ["reviewer"]
+    assert [(o.by, o.reason) for o in plan.reviews] == [("reviewer", "")], "no reason, none shown"
 
 
 def test_one_fail_among_passes_fails_the_phase(make_repo: Repositories) -> None:
@@ -264,3 +264,86 @@ def test_a_worktree_changed_since_the_check_keeps_the_answers_and_the_gate(small
     refused = answer(small, passing)
     assert "changed after they were checked" in refused.text
     assert opened(small).run.step == 8
+
+
+# the person is asked, and nobody goes round for nothing (SD-6)
+
+BLOCKS = "blocks already: fix it now, then `fixed`, or in a round of its own"
+
+
+@pytest.mark.requirement("SD-6", "PL-25")
+def test_a_must_that_failed_three_rounds_reaches_the_user_also_by_reviewers_verdicts(
+    small: Journey,
+) -> None:
+    block = answer(small, failing)
+    for _ in range(2):
+        assert block.block.get("number") == "6"
+        again = small.follow(block.next("done"))
+        small.write_answer("verdicts-plan-code-1.json", failing(again))
+        block = small.follow(again.next("done"))
+    again = small.follow(block.next("done"))
+    small.write_answer("verdicts-plan-code-1.json", failing(again))
+    gate = small.follow(again.next("done"))
+    assert gate.block.get("name") == "plan-code-qr-gate"
+    assert "came back for the third time" in (gate.block.findtext("ask/question") or "")
+    assert small.planner("status").data("status").splitlines()[0].endswith("waits for you")
+
+
+def could(block: Answer) -> Rows:
+    first, *others = all_pass(block)
+    return [{**first, **FAILED, "severity": "COULD"}, *others, {"verdict": "fail"}]
+
+
+@pytest.mark.requirement("SD-6")
+def test_a_could_may_be_declined_and_whoever_approves_reads_why(small: Journey) -> None:
+    back = answer(small, could)
+    name = back.data("findings").split()[0]
+    small.write_answer("declined.md", "0 is no input.")
+    assert small.call(*words_of(back.next(f"decline {name}"))).code == 0
+    other = small.planner("qr", "decline", "qa-002", "--phase", "plan-code", "--file",
+                          "answers/declined.md")  # fmt: skip
+    assert other.problems[0][0] == "not_found"
+    gate = small.follow(back.next("done"))
+    assert f"open: {name} COULD FAIL" in gate.data("items")
+    small.follow(gate.next("pass"))
+    summary = small.to("submitted").last.data("summary")
+    assert f"open: {name} COULD f(0) is 1 – declined: 0 is no input." in summary
+
+
+@pytest.mark.requirement("SD-6")
+def test_a_reviewer_who_insists_on_what_was_declined_makes_it_a_should(small: Journey) -> None:
+    first = small.follow(small.last.next("alone"))
+    rows = could(first)
+    rows[1] |= FAILED
+    small.write_answer("verdicts-plan-code-1.json", rows)
+    back = small.follow(first.next("done"))
+    name = rows[0]["id"]
+    small.write_answer("declined.md", "0 is no input.")
+    small.call(*words_of(back.next(f"decline {name}")))
+    again = small.follow(back.next("done"))
+    assert name not in again.asked()
+    [told] = [line for line in again.text.splitlines() if "declined: 0 is no input." in line]
+    assert name in told
+    insists = [*all_pass(again), {"id": name, **FAILED}, {"verdict": "fail"}]
+    small.write_answer("verdicts-plan-code-1.json", insists)
+    assert f"{name} SHOULD FAIL" in small.follow(again.next("done")).data("findings")
+
+
+@pytest.mark.requirement("SD-6", "PL-24")
+@pytest.mark.parametrize("review", ["small", "full"])
+def test_what_blocks_already_is_told_when_the_work_ends(
+    make_repo: Repositories, review: str
+) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": ELSEWHERE}))
+    journey.review = review
+    journey.to("code")
+    for command in journey.last.runs():
+        handed_in = journey.be_agent(command)
+        assert "verify does not exercise" in handed_in.data("blocks already")
+        assert journey.call(*words_of(handed_in.next("fixed"))).code == 0
+    if review == "small":
+        journey.do_the_work()
+        journey.follow(journey.last.next())
+    journey.last = journey.planner("step", "planner")
+    assert "verify does not exercise" in journey.last.data(BLOCKS)
+    assert journey.follow(journey.last.next("fixed")).data(BLOCKS)

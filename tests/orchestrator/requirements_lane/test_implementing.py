@@ -11,6 +11,7 @@ import pytest
 
 from orchestrator.requirements_text import entries_of
 from tests.journey import call
+from tests.orchestrator.plan.test_context import ask, question
 from tests.requirement_rounds import FILES, SUMMARY, Rounds
 
 if TYPE_CHECKING:
@@ -80,6 +81,20 @@ def test_the_requirements_are_renamed_and_become_the_task_of_a_plan(rounds: Roun
         assert json.load(file)["task_spec"] == [
             "f adds two", "its name stays", "Also:", "out of scope: g", "f is tested",
         ]  # fmt: skip
+
+
+@pytest.mark.requirement("SD-2", "SD-3")
+def test_a_round_of_requirements_is_held_by_a_question_and_opened_by_a_late_answer(
+    rounds: Rounds,
+) -> None:
+    plan = rounds.to_plan("- f adds two\n").to("design")
+    assert ask(plan, [question()]).code == 0
+    assert "is not answered" in plan.planner("plan", "done", "--phase", "plan-design").text
+    assert plan.planner("decide", "CP-001", "a").code == 0
+    plan.last = plan.planner("step", "planner")
+    plan.to("code")
+    late = plan.planner("decide", "CP-001", "b")
+    assert late.data("due again because") == "CP-001 Which name? → Way b (before: Way a)"
 
 
 @pytest.mark.requirement("RL-8")

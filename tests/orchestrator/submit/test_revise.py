@@ -218,7 +218,8 @@ def test_the_edits_of_an_earlier_round_are_not_read_again(make_repo: Repositorie
     assert len(open_state(journey.state_dir, "/").plan.milestones) == 1
 
 
-def test_a_revision_asked_for_again_is_there_and_another_wish_is_refused(
+@pytest.mark.requirement("SD-3")
+def test_a_revision_asked_for_again_is_there_and_another_wish_joins_it(
     make_repo: Repositories,
 ) -> None:
     journey = Journey(make_repo(files=FILES)).to("submitted")
@@ -231,6 +232,9 @@ def test_a_revision_asked_for_again_is_there_and_another_wish_is_refused(
     page.write_text("of the frozen plan")
     assert journey.run(*words).text == again
     assert page.read_text() == shown
-    refused = journey.run(*[word.replace("remarks.md", "other.md") for word in words])
+    assert journey.run(*[word.replace("remarks.md", "other.md") for word in words]).code == 0
+    said = open_state(journey.state_dir, "/").plan.user_remarks
+    assert [(one.id, one.revision) for one in said] == [("RM-001", 1), ("RM-002", 2)]
+    refused = journey.run(*words[:2], *words[4:])
     assert refused.code == 1
     assert "the plan is not frozen" in refused.text

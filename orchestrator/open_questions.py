@@ -1,0 +1,78 @@
+"""Hold a run while a question waits for its user: print it first, refuse to go on (SD-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared.resources import answer_path, answer_word, fill, read_prompt
+from state.errors import Problem, Refused
+from state.milestones import unanswered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from shared.builders import Block
+    from shared.run import State
+    from shared.steps.workflow import Context
+    from state import models, plan_table
+    from state.milestones import AnyPlan
+
+    AnyCheckpoint = models.Checkpoint | plan_table.Checkpoint
+    Handler = Callable[[Context], Block]
+
+
+def open_questions(state: State, plan: AnyPlan) -> Sequence[AnyCheckpoint]:
+    """Return the questions of a plan without which its host may not go on.
+
+    Not those that a milestone waits for: they hold this milestone alone.
+    """
+    depth = "intent" if state.is_writing else state.run.depth
+    return unanswered(plan, state.database.answers(state.run), depth)
+
+
+def asks_first(handler: Handler) -> Handler:
+    """Return the handler of a step that prints the open questions in place of its own block."""
+
+    def ask_or_print(ctx: Context) -> Block:
+        waiting = open_questions(ctx.state, ctx.plan)
+        return _block(ctx, waiting) if waiting else handler(ctx)
+
+    return ask_or_print
+
+
+def _block(ctx: Context, waiting: Sequence[AnyCheckpoint]) -> Block:
+    state = ctx.state
+    folder = answer_path(state.state_dir, "")
+    text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
+    block = ctx.block().task(text)
+    for asked in waiting:
+        options = [(o.key, o.label) for o in asked.options]
+        block.ask(asked.id, asked.question, options, multi=asked.multi)
+    for asked in waiting:
+        name = asked.id
+        for option in asked.options:
+            block.next(f"{name} {option.key}", state.command("decide", name, option.key))
+        block.next(f"{name} other", state.command("decide", name, *_in_words(name)))
+    return block
+
+
+def _in_words(name: str) -> tuple[str, ...]:
+    return ("--file", answer_word(f"{name}.md"))
+
+
+def refuse_while_asked(state: State, plan: AnyPlan, *, by_agent: bool = False) -> None:
+    """Raise Refused with each open question, its options and the command that answers it.
+
+    An agent that was started for its work is told to end: its host asks the user.
+    """
+    problems = []
+    for asked in open_questions(state, plan):
+        options = ", ".join(f"{o.key} ({o.label})" for o in asked.options)
+        text = f"the question is not answered: {asked.question}"
+        words = (asked.options[0].key,) if asked.options else _in_words(asked.id)
+        answer = state.command("decide", asked.id, *words)
+        if by_agent:
+            text, answer = f"{text} – end here: you are started again with the answer", ""
+        problems.append(Problem("refused", asked.id, text, options, answer))
+    if problems:
+        raise Refused.of(problems)

@@ -1,0 +1,67 @@
+"""Make a phase due again for what was said after it had ended, and see what became of it (SD-3)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from shared.qr.types import LoopState
+from shared.steps.entry_points import find_workflow, workflow_of
+from state.errors import Problem, Refused
+from state.statements import WAYS, cited_by, stated_of
+
+if TYPE_CHECKING:
+    from shared.run import State
+    from state.models import Plan
+    from state.phases import Phase
+
+_WORK = {"overview", "planning_context", "invisible_knowledge", "milestones", "diagrams"}
+
+
+def phase_now(state: State) -> str:
+    """Return the phase that a run is in; before the design that is the design."""
+    return find_workflow(state.run.workflow).steps[state.run.step].phase or "plan-design"
+
+
+def reopen(state: State, plan: Plan, phase: str, statement: str, *, is_new: bool = False) -> None:
+    """Make the work step of a phase due again, and with it what follows, if it has ended before.
+
+    The statement, a question's or remark's id, is the cause. One that `is_new` while its work step
+    is due, such as an answer in a fix round, is in time. Part of the caller's transaction.
+    """
+    workflow, database, run = workflow_of(phase), state.database, state.run
+    number = workflow.number(phase, "execute")
+    if run.workflow != workflow.name or number not in database.done_steps(run, workflow.name):
+        return
+    if is_new and run.step == number:
+        return
+    for later in workflow.phases("full"):
+        loop, iteration = database.phase(run, later)
+        if workflow.number(later, "execute") >= number and loop == LoopState.COMPLETE:
+            again = LoopState.of(iteration, passed=False)
+            database.set_phase(run, later, again, iteration)
+    database.add_late(run, statement, phase, work_of(plan))
+    if run.step > number:
+        state.go_to(workflow.name, number)
+
+
+def work_of(plan: Plan) -> str:
+    """Return what names the work of all phases: a digest of it that its next edit changes."""
+    text = json.dumps(plan.model_dump(mode="json", include=_WORK), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def refuse_unsettled(state: State, phase: Phase, plan: Plan, again: str) -> None:
+    """Raise Refused while nothing has become of a statement that has made a phase due again.
+
+    Something has where its author says so, or where a milestone cites it and the work is another.
+    """
+    problems = []
+    for late in state.database.late(state.run):
+        changed = cited_by(plan, late.statement) and work_of(plan) != late.work
+        if late.phase == phase and not changed and not stated_of(plan, late.statement):
+            text = f"{phase} is due again because of {late.statement}, and nothing became of it"
+            problems.append(Problem("refused", late.statement, text, WAYS, again))
+    if problems:
+        raise Refused.of(problems)

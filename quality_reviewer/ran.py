@@ -1,0 +1,74 @@
+"""Says which commands that ran on a change may be named as evidence for it (RV-1, VR-3)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from shared.tree_runs import captured_tree, runs_on
+from shared.verified import VERIFY
+from state.phases import CODE_PHASES
+
+if TYPE_CHECKING:
+    from quality_reviewer.citations import Citation
+    from shared.tree_runs import TreeRun
+    from state.models import Plan
+    from state.results import VerifyResult
+
+
+class Ran:
+    """What has run on the files of a plan."""
+
+    def __init__(self, state_dir: str, plan: Plan, *, documented: bool) -> None:
+        """`documented` says that documentation alone has been written since the code was judged."""
+        self._state_dir, self._plan = state_dir, plan
+        self._documented = documented
+
+    def names(self) -> list[str]:
+        """Return what evidence may name: verifications that show something, then commands."""
+        good = [f"{VERIFY} {n}" for n, one in self._verified.items() if not _shows_nothing(one)]
+        return [*good, *(f"run {number}" for number in self.runs)]
+
+    def came_out(self) -> dict[str, str]:
+        """Return by its name which command each one is, and of commands with what result."""
+        runs = {
+            f"run {number}": f"exit {run.code}, {run.passed} passed: {run.command}"
+            for number, run in self.runs.items()
+        }
+        return runs | {f"{VERIFY} {n}": f"{VERIFY}: {r.command}" for n, r in self._verified.items()}
+
+    def problem(self, named: Citation) -> str:
+        """Return why a command, or what the program ran to verify the change, shows nothing."""
+        number, came_out = named.first, named.rest
+        if named.kind == "verify" and number not in self._verified:
+            return f"{named.name} is none of the commands that verified these files"
+        if named.kind == "verify" and (why := _shows_nothing(self._verified[number])):
+            return f"{named.name} {why}, so it shows nothing"
+        if named.kind == "run" and number not in self.runs:
+            return f"{named.name} is none of the commands that ran on these files"
+        code = self.runs[number].code if named.kind == "run" else 0
+        if code and str(code) not in came_out:
+            return f"{named.name} ended with exit {code}, and the evidence does not say so"
+        return "" if came_out.strip() else f"it does not say what came out of {named.name}"
+
+    @cached_property
+    def runs(self) -> dict[int, TreeRun]:
+        """The commands that an assistant has run on this change, by number."""
+        trees = {captured_tree(self._state_dir): None}
+        if self._documented:
+            # A check holds that documentation has changed no code since.
+            trees |= {o.tree or "": None for o in self._plan.reviews if o.phase in CODE_PHASES}
+        return {run.number: run for tree in trees for run in runs_on(self._state_dir, tree)}
+
+    @cached_property
+    def _verified(self) -> dict[int, VerifyResult]:
+        """The results of the verify commands on this change, by number."""
+        tree = captured_tree(self._state_dir)
+        return dict(enumerate((r for r in self._plan.verify if r.tree == tree), start=1))
+
+
+def _shows_nothing(result: VerifyResult) -> str:
+    """Return why the result of a verify command shows nothing, or ''."""
+    blind = result.exercised is False
+    unnoticed = "passes with the changed code broken too" if blind else ""
+    return unnoticed if result.outcome == "pass" else "does not pass"

@@ -1,0 +1,144 @@
+"""What is said after its phase has ended makes that phase due again, and has an outcome (SD-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shared.resources import rendered_plan_path
+from state.files import read_json
+from tests.journey import FILES, Answer, Journey
+from tests.orchestrator.execute.waves import opened
+from tests.orchestrator.plan.test_context import as_host, ask, question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("SD-3")
+
+
+@pytest.fixture
+def coding(make_repo: Repositories) -> Journey:
+    """Return a run that writes code by a design with one question, which is answered."""
+    journey = Journey(make_repo(files=FILES)).to("design")
+    assert ask(journey, [question()]).code == 0
+    journey.follow(as_host(journey).next("CP-001 a"))
+    return journey.to("code")
+
+
+def name_of(block: Answer) -> str | None:
+    return block.block.get("name")
+
+
+def done(journey: Journey, edits: list[dict[str, Any]]) -> Answer:
+    """End the work step that is due with some edits of the plan."""
+    journey.last = as_host(journey)
+    words = journey.last.next("done")
+    file = words.partition("--batch answers/")[2].split()[0]
+    journey.write_answer(file, edits)
+    journey.last = journey.follow(words)
+    return journey.last
+
+
+def stated(journey: Journey, name: str, outcome: str) -> dict[str, Any]:
+    """Return the edit that says what became of a statement."""
+    plan = read_json(f"{journey.state_dir}/plan.json")
+    entities = [*plan["checkpoints"], *plan["user_remarks"]]
+    version = next(one["version"] for one in entities if one["id"] == name)
+    return {"op": "set", "id": name, "version": version, "fields": {"outcome": outcome}}
+
+
+def test_another_answer_makes_the_phase_due_that_has_asked(coding: Journey) -> None:
+    coding.edit_worktree(coding.edits)
+    late = coding.planner("decide", "CP-001", "b")
+    assert (late.code, name_of(late)) == (0, "plan-design-execute")
+    assert late.data("due again because") == "CP-001 Which name? → Way b (before: Way a)"
+    assert "The user wants a change: CP-001." in late.text
+    refused = done(coding, [])
+    assert "plan-design is due again because of CP-001" in refused.problems[0][1]
+    cited = {
+        "op": "set",
+        "id": "M-001",
+        "version": 1,
+        "fields": {"requirements": ["T-1", "CP-001"]},
+    }
+    assert name_of(done(coding, [cited])) == "plan-code-execute"
+    submitted = coding.to("submitted").last.data("summary")
+    assert "answered: CP-001 Which name? → Way b (before: Way a)" in submitted
+
+
+def test_the_same_answer_again_changes_nothing(coding: Journey) -> None:
+    assert name_of(coding.planner("decide", "CP-001", "a")) == "plan-code-execute"
+    assert opened(coding).database.answers(opened(coding).run)["CP-001"].earlier == []
+
+
+def test_what_became_of_it_is_read_by_who_approves(coding: Journey) -> None:
+    coding.planner("decide", "CP-001", "b")
+    wrong = done(coding, [stated(coding, "CP-001", "no time")])
+    assert "says neither why it is declined nor where it holds" in wrong.problems[0][1]
+    done(coding, [stated(coding, "CP-001", "declined: the name is public")])
+    summary = coding.to("submitted").last.data("summary")
+    assert "Way b (before: Way a) → declined: the name is public" in summary
+    with open(rendered_plan_path(coding.state_dir), encoding="utf-8") as file:
+        assert "Way b (before: Way a) → declined: the name is public" in file.read()
+
+
+def test_an_answer_that_comes_in_the_review_sends_back_to_the_work(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    journey.to("code review")
+    assert ask(journey, [question()], "developer").code == 0
+    back = journey.follow(as_host(journey).next("CP-001 b"))
+    assert name_of(back) == "plan-code-execute"
+    assert back.data("due again because") == "CP-001 Which name? → Way b"
+    assert "is due again because of CP-001" in done(journey, []).problems[0][1]
+    assert done(journey, [stated(journey, "CP-001", "src/a.py:2")]).code == 0
+    assert "Way b → src/a.py:2" in journey.to("submitted").last.data("summary")
+
+
+def test_a_remark_while_the_plan_is_made_makes_its_design_due(coding: Journey) -> None:
+    coding.write_answer("remarks.md", "Keep f, add g.")
+    for _ in range(2):
+        late = coding.planner("plan", "revise", "--file", "answers/remarks.md")
+        assert (late.code, name_of(late)) == (0, "plan-design-execute"), late.text
+        assert late.data("due again because") == "RM-001: Keep f, add g."
+    assert "RM-001" in done(coding, []).problems[0][1]
+    done(coding, [stated(coding, "RM-001", "declined: the caller is not ours")])
+    summary = coding.to("submitted").last.data("summary")
+    assert "RM-001: Keep f, add g. → declined: the caller is not ours" in summary
+
+
+def test_an_answer_to_what_is_submitted_opens_its_next_revision(coding: Journey) -> None:
+    coding.to("submitted")
+    late = coding.last = coding.planner("decide", "CP-001", "b")
+    assert name_of(late) == "plan-design-execute", late.text
+    plan = read_json(f"{coding.state_dir}/plan.json")
+    [remark] = plan["user_remarks"]
+    assert remark["text"] == "CP-001 is answered otherwise now: Which name? → Way b"
+    assert (plan["revision"], plan["milestones"][0]["requirements"]) == (2, ["T-1", "RM-001"])
+    coding.answers["design.json"] = []
+    assert "Way b (before: Way a)" in coding.to("submitted").last.data("summary")
+
+
+def test_a_pointless_question_is_withdrawn_and_who_approves_reads_why(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+    ask(journey, [question(), question("Which file?")])
+    removed = [{"op": "remove", "id": "CP-001", "version": 1}]
+    journey.write_answer("edits.json", removed)
+    refused = journey.planner("plan", "batch", "--file", "answers/edits.json")
+    assert "a question stays in the plan" in refused.problems[0][1]
+    journey.write_answer("CP-001.md", "f is gone")
+    words = ("decide", "CP-001", "--withdraw")
+    assert journey.planner(*words).code == 2
+    assert journey.planner(*words, "--file", "answers/CP-001.md").code == 0
+    assert journey.planner("decide", "CP-002", "b", "--you-decide").code == 0
+    summary = journey.to("submitted").last.data("summary")
+    assert "answered: CP-001 Which name? → withdrawn: f is gone" in summary
+    assert "answered: CP-002 Which file? → Way b (left to the assistant)" in summary
