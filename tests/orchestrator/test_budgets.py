@@ -42,6 +42,7 @@ BUDGETS_HEAD = """\
 Tokens are characters by four. Counted is all that is printed to the host and its agents, and
 SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
 tokens for the small plan with a reviewer that is an agent, 3,000 in 6 commands without agents,
+3,500 where a strategy has chosen to plan,
 1,500 in 5 commands for a revision of one file, 10,000 for the planning in full, 7,000 in 10
 commands for all of it without agents, 600 in one command for carrying out an
 approved plan, 3,000 for carrying out intents beside what their agents read, 1,500 for a fix round
@@ -390,6 +391,7 @@ def test_the_document_of_budgets_is_what_was_measured(golden: Golden) -> None:
     files = {
         "A small plan with its one reviewer, from start to proof": "small-reviewed-plan",
         "A small plan of a host without sub-agents, from start to proof": "small-alone",
+        "The same where a strategy has chosen to plan": "small-alone-strategy",
         "A revision of it that changes one file, from the remarks to the proof": "revision",
         "A plan of three milestones and eight intents in full, from start to approval": "planning",
         "The same with a host without sub-agents, from start to proof": "full-alone",
