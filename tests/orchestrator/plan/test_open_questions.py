@@ -90,6 +90,9 @@ def test_a_question_in_the_design_is_stored_and_asked(make_repo: Repositories, d
     again = journey.follow(journey.last.next("CP-001 a"))
     assert again.block.get("name") == "plan-design-execute"
     assert journey.to("submitted").last.data("summary").count("Which name?") == 1
+    if depth == "intent":
+        refused = journey.to("writing").planner("decide", "CP-001", "b")
+        assert "the approved intents rest on it" in refused.problems[0][1]
 
 
 @pytest.mark.requirement("SD-2", "PL-9")

@@ -268,6 +268,7 @@ def test_a_worktree_changed_since_the_check_keeps_the_answers_and_the_gate(small
 
 # the person is asked, and nobody goes round for nothing (SD-6)
 
+DECLINED = "answers/declined.md"
 BLOCKS = "blocks already: fix it now, then `fixed`, or in a round of its own"
 
 
@@ -296,12 +297,16 @@ def could(block: Answer) -> Rows:
 
 @pytest.mark.requirement("SD-6")
 def test_a_could_may_be_declined_and_whoever_approves_reads_why(small: Journey) -> None:
+    small.write_answer("declined.md", "0 is no input.")
+    early = small.planner("qr", "decline", "qa-001", "--phase", "plan-code", "--file", DECLINED)
+    small.write_answer("declined.md", " ")
     back = answer(small, could)
     name = back.data("findings").split()[0]
+    empty = small.call(*words_of(back.next(f"decline {name}")))
+    assert [one.problems[0][0] for one in (early, empty)] == ["conflict", "invalid"]
     small.write_answer("declined.md", "0 is no input.")
     assert small.call(*words_of(back.next(f"decline {name}"))).code == 0
-    other = small.planner("qr", "decline", "qa-002", "--phase", "plan-code", "--file",
-                          "answers/declined.md")  # fmt: skip
+    other = small.planner("qr", "decline", "qa-002", "--phase", "plan-code", "--file", DECLINED)
     assert other.problems[0][0] == "not_found"
     gate = small.follow(back.next("done"))
     assert f"open: {name} COULD FAIL" in gate.data("items")
