@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from shared.run import State
 
 
+SAID = "said"  # in place of ids
+
+
 @click.command("show")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @state_dir_option
@@ -27,13 +30,17 @@ if TYPE_CHECKING:
 def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markdown: bool) -> None:
     """Show entities with their versions, or the whole plan.
 
-    Patches are in the Markdown of the whole plan, and in the JSON.
+    Patches are in the Markdown of the whole plan, and in the JSON. `said` in place of ids shows all
+    that a person has said, with what has become of it.
 
     Example: planner plan show M-001 CI-002
     """
     state = opened_to_read(state_dir)
     state.check_unedited()
     plan = state.plan
+    if ids == (SAID,):
+        write(_statements(state, as_json=as_json, as_markdown=as_markdown))
+        return
     found: list[Any] = []
     for entity_id in ids:
         entity = kinds.find(plan, entity_id)
@@ -61,6 +68,27 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
                 f"It does not fit into one block. `{named}` prints one of {', '.join(parts)}."
             )
         write(block.render())
+
+
+def _statements(state: State, *, as_json: bool, as_markdown: bool) -> str:
+    """Return all that a person has said of the run, a line each (SD-1)."""
+    from orchestrator.submit.outcomes import statements
+
+    said = list(statements(state.plan, state.database.answers(state.run)))
+    if as_json:
+        return json_text([one._asdict() for one in said]) + "\n"
+    lines = [
+        " ".join(
+            f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}".split()
+        )
+        for one in said
+    ]
+    if as_markdown or form() == TEXT:
+        return visible("".join(f"- {line}\n" for line in lines))
+    block = Block("result").data(SAID, "\n".join(lines))
+    if block.is_cut:
+        block.task(f"`{state.command('plan', 'show', SAID, '--json')}` prints all.")
+    return block.render()
 
 
 def _markdown(state: State, found: list[Any]) -> str:

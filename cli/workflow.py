@@ -81,20 +81,29 @@ def check(name: str | None) -> None:
 @workflow_command.command("list")
 @json_option
 def list_bundles(*, as_json: bool) -> None:
-    """List the workflow bundles that can be run here.
+    """List the workflow bundles that can be run here, and those under way.
 
     Example: planner workflow list
     """
     rows: list[dict[str, Any]] = []
-    for name, folder in find_bundles(repository_here()).items():
+    here = repository_here()
+    going = bundle_runs.under_way(here)
+    for name, folder in find_bundles(here).items():
         problems, bundle = check_bundle(folder)
         purpose = bundle.purpose if bundle else ""
-        rows.append({"name": name, "purpose": purpose, "folder": folder, "faults": len(problems)})
+        row = {"name": name, "purpose": purpose, "folder": folder, "faults": len(problems)}
+        own = [{"step": one.current, "state_dir": one.state_dir} for one in going
+               if one.bundle.name == name]  # fmt: skip
+        rows.append({**row, "under_way": own})
     if as_json:
         write(json_text(rows) + "\n")
         return
     lines = [f"{row['name']}: {row['purpose'] or told_faults(row['faults'])}" for row in rows]
-    write(Block("result").data("workflows", "\n".join(lines) or "there is none yet").render())
+    block = Block("result").data("workflows", "\n".join(lines) or "there is none yet")
+    for run in going:
+        again = command("workflow", "run", run.bundle.name, state_dir=run.state_dir)
+        block.next(f"{run.bundle.name} at {run.current}", again)
+    write(block.render())
 
 
 def told_faults(count: int) -> str:

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.strategy_budget import fitted_gathered, fitted_progress
+from orchestrator.strategy_budget import (
+    fitted_answer,
+    fitted_gathered,
+    fitted_progress,
+    found_out,
+)
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.workflow import Step
 from shared.strategy_record import (
@@ -22,7 +27,7 @@ from shared.strategy_record import (
     VERDICT_FILE,
     read_strategy,
 )
-from shared.strategy_text import render_query, render_verdicts
+from shared.strategy_text import render_plan, render_query, render_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +48,16 @@ REPLANS = {
 }
 
 
+# How to research, by whether current prices are needed and what to look for is known.
+RESEARCH = {
+    (True, False): "Current prices, what to look for is open: compare what is on offer in several "
+    "sources, then open the page of each offer; note price, date and address.",
+    (True, True): "Current prices, §2 says what to look for: open the pages of offers alone; note "
+    "price, date and address.",
+    (False, False): "No prices: read several sources that do not depend on one another.",
+}
+
+
 def state_step(name: str, handler: Callable[[Context, Strategy], Block]) -> Step:
     """Make a step of the strategy; its kind is its name."""
     return Step(name, name, lambda ctx: handler(ctx, read_strategy(ctx.state.state_dir)))
@@ -54,6 +69,20 @@ def _prompt(name: str, **slots: str) -> str:
 
 def _answer(state: State, name: str) -> str:
     return answer_path(state.state_dir, name)
+
+
+def shown_by(state: State, section: int) -> str:
+    """Return the command that shows a section of a strategy as a whole."""
+    return state.command("strategy", "show", "--section", str(section))
+
+
+def research_of(facts: Strategy) -> str:
+    """Return how to research, as the data requirements choose it; '' if they name no prices."""
+    prices = facts.requirements.get("needs_current_prices")
+    if prices is None:
+        return ""
+    known = any(block["source_type"] == "research_cache" for block in facts.gathered)
+    return RESEARCH[bool(prices), bool(prices) and known]
 
 
 def choose(ctx: Context, facts: Strategy) -> Block:
@@ -78,6 +107,7 @@ def choose(ctx: Context, facts: Strategy) -> Block:
     if facts.attempt > 1:
         block.data("§7 validation", render_verdicts(facts))
         block.data("§4 execution progress", fitted_progress(facts))
+        block.data("§6 synthesis", fitted_answer(facts, shown_by(state, 6)))
         block.data("§0 user query", render_query(facts))
     elif facts.purpose or facts.requirements:
         block.data("§0 user query", render_query(facts))
@@ -85,7 +115,7 @@ def choose(ctx: Context, facts: Strategy) -> Block:
         block.data("request", facts.query)
     if facts.mode != CHAT:
         block.data("plans here so far", "\n".join(facts.costs))
-    block.data("§2 gathered context", fitted_gathered(facts))
+    block.data("§2 gathered context", fitted_gathered(facts, shown_by(state, 2)))
     words = ("strategy", "set", "--file", answer_word(PLAN_FILE))
     return block.next("done", state.command(*words))
 
@@ -97,7 +127,7 @@ def gather(ctx: Context, facts: Strategy) -> Block:
     asked = plan.get("route_to") == REFRESH
     missing = plan.get("refresh_context_request", []) if asked else []
     block.data("missing", "\n".join(filter(None, [facts.why, *missing])))
-    block.data("§2 gathered context", fitted_gathered(facts))
+    block.data("§2 gathered context", fitted_gathered(facts, shown_by(state, 2)))
     block.data("request", facts.query)
     words = ("strategy", "context", "--file", answer_word(CONTEXT_FILE))
     return block.next("done", state.command(*words))
@@ -119,7 +149,7 @@ def execute(ctx: Context, facts: Strategy) -> Block:
     block = ctx.block().task(_prompt("execute", file=_answer(state, PROGRESS_FILE)))
     block.data("goals", "\n".join(f"{goal['id']}: {goal['description']}" for goal in due))
     block.data("approach", plan.get("approach", ""))
-    block.data("workflow", facts.workflow())
+    block.data("how to research", research_of(facts))
     waiting = [name for name, status in facts.goals.items() if status in ("pending", "in_progress")]
     now = {goal["id"] for goal in due}
     block.data("later", ", ".join(name for name in waiting if name not in now))
@@ -134,7 +164,9 @@ def synthesise(ctx: Context, facts: Strategy) -> Block:
     block.data("request", facts.query)
     if facts.verdicts and facts.verdicts[-1]["verdict"] == "REVISE":
         block.data("§7 validation", render_verdicts(facts))
-    block.data("success criteria", (facts.plan or {}).get("success_criteria", ""))
+    block.data("§3 strategic plan", render_plan(facts.plan) if facts.plan else "")
+    block.data("§4 execution progress", found_out(facts, shown_by(state, 4)))
+    block.data("§2 gathered context", fitted_gathered(facts, shown_by(state, 2)))
     words = ("strategy", "context", "--synthesis", answer_word(ANSWER_FILE))
     return block.next("done", state.command(*words))
 
@@ -145,16 +177,20 @@ def extend(ctx: Context, facts: Strategy) -> Block:
     The commands of a project run only from planner.toml, and only once a person has confirmed them.
     """
     state, wanted = ctx.state, (facts.plan or {}).get("self_extension", {})
-    ended = state.command("strategy", "verdict", "APPROVE")
+    slots = {"verdict": _answer(state, VERDICT_FILE)}
     if wanted.get("action") == "CREATE_TOOL":
-        block = ctx.block().task(_prompt("extend-tool"))
+        block = ctx.block().task(_prompt("extend-tool", **slots))
         block.data("tool", wanted["tool_name"]).data("command", wanted["command"])
-        return block.next("done", ended)
-    block = ctx.block().task(_prompt("extend", file=_answer(state, BUNDLE_FILE)))
-    goals = (facts.plan or {}).get("goals", [])
-    block.data("goals", "\n".join(f"{goal['id']}: {goal['description']}" for goal in goals))
-    words = ("workflow", "new", wanted["workflow_name"], "--file", answer_word(BUNDLE_FILE))
-    return block.next("written", state.command(*words)).next("done", ended)
+    else:
+        slots["file"] = _answer(state, BUNDLE_FILE)
+        block = ctx.block().task(_prompt("extend", **slots))
+        goals = (facts.plan or {}).get("goals", [])
+        block.data("goals", "\n".join(f"{goal['id']}: {goal['description']}" for goal in goals))
+        words = ("workflow", "new", wanted["workflow_name"], "--file", answer_word(BUNDLE_FILE))
+        block.next("written", state.command(*words))
+    block.next("done", state.command("strategy", "verdict", "APPROVE"))
+    words = ("strategy", "verdict", "FAIL", "--file", answer_word(VERDICT_FILE))
+    return block.next("fail", state.command(*words))
 
 
 def validate(ctx: Context, facts: Strategy) -> Block:

@@ -125,20 +125,21 @@ def answered(review: Review, rows: Rows, share: Share) -> Answered:
             problems.append(_early(at))
         else:
             _decide(changed, row, share)
-    unproved += _open_misplaced(changed, share)
+    unproved += _open_misplaced(changed, share, rows)
     if problems:
         raise Refused.of([*problems, *unproved])
     return Answered(changed, unproved)
 
 
-def _open_misplaced(review: Review, share: Share) -> list[Problem]:
+def _open_misplaced(review: Review, share: Share, rows: Rows) -> list[Problem]:
     """Open each question again whose evidence shows another one; return what is wrong with it."""
     items = review.items
     mine = [i for i in items if share.holds(i)]
     problems = {}
-    for item, why in misplaced(share.evidence, mine):
-        allowed = share.evidence.allowed(item)
-        problems[item.id] = Problem("invalid", f"{item.id}.evidence", why, allowed)
+    places = {row.get("id"): f"[{n}]" for n, row in rows.sound.items()}
+    for item, why, allowed in misplaced(share.evidence, mine):
+        at = places.get(item.id, item.id)
+        problems[item.id] = Problem("invalid", f"{at}.evidence", why, allowed)
     review.items[:] = [
         i._replace(status=TODO, evidence=None, cited=None, answered_by=None, note="")
         if i.id in problems

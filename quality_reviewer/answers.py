@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from quality_reviewer.answer_rows import Rows, Share, answered, note_of, read_rows
 from quality_reviewer.checks.promises import documents_are_written, unwritten_documents
 from quality_reviewer.evidence import Evidence
-from quality_reviewer.looked_up import look_up
+from quality_reviewer.looked_up import look_up, needs_evidence
 from quality_reviewer.questions import TEXTS, may_ask
 from quality_reviewer.scale import review_of
 from quality_reviewer.scopes import Scopes, is_same
@@ -67,12 +67,12 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
 
 
 def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:
-    """Return the questions that a phase which has passed would ask now, each with the reason."""
+    """Return the MUSTs that a phase which has passed would ask now, each with the reason."""
     passed = state.database.passed_reviews(state.run)
     answered = {of: [Item(**row) for row in rows] for of, rows in passed.items()}
     reasons = {}
     for item in _items(state, phase, plan, answered.get(phase, [])):
-        if item.status == TODO:
+        if item.status == TODO and needs_evidence(item):
             name = (item.check, item.scope)
             reasons[name] = "nobody has been asked it"
             for of, rows in answered.items():

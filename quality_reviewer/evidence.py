@@ -21,7 +21,7 @@ from state.milestones import changes_of, docs_of
 from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from quality_reviewer.citations import Citation
     from quality_reviewer.planned_lines import Lines
@@ -248,10 +248,10 @@ class Evidence:
             return any(t in words for t in wholes)
         return any(w.startswith(t) for w in (words, words.lstrip(_BESIDE)) for t in wholes)
 
-    def allowed(self, item: Item) -> str:
-        """Return what may be named instead, taken from the plan and its changes."""
+    def allowed(self, item: Item, within: Callable[[str], bool] = bool) -> str:
+        """Return what may be named instead: of the change, lines of files that are `within`."""
         ways = []
-        if touched := self._touched(item):
+        if touched := {f: lines for f, lines in self._touched(item).items() if within(f)}:
             rows = [f"{f}:{_ranges(lines)}" if lines else f for f, lines in touched.items()]
             ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
         if (ran := self.ran.names()) and not self._of_design:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quality_reviewer.evidence import Evidence
 from quality_reviewer.questions import BY_ID
 from quality_reviewer.scopes import owner_of
 from shared.qr.types import MUST, PASS, REVIEWER, Item
-from state.milestones import files_of
+from state.milestones import changes_of, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quality_reviewer.citations import Citation
     from shared.run import State
-    from state.models import Plan
+    from state.models import Milestone, Plan
 
 _MOST_KEPT = 200  # characters of a line
 
@@ -26,7 +27,7 @@ def cited(evidence: Evidence, item: Item) -> dict[str, str] | None:
 
     None where it needs no evidence.
     """
-    if not _needs_evidence(item):
+    if not _is_shown(item):
         return None
     found = {}
     for named in _named(evidence, item):
@@ -40,7 +41,7 @@ def cited(evidence: Evidence, item: Item) -> dict[str, str] | None:
 
 def look_up(evidence: Evidence, item: Item) -> tuple[Item, str]:
     """Return an answer with what it names where that is now, and what of it is gone, or ''."""
-    if not _needs_evidence(item):
+    if not _is_shown(item):
         return item, ""
     known = item.cited or {}
     now = {name: _place(evidence, item, name, text) for name, text in known.items()}
@@ -73,13 +74,14 @@ def with_evidence_now(state: State, plan: Plan) -> Plan:
     return plan.model_copy(update={"reviews": tuple(reviews)})
 
 
-def misplaced(evidence: Evidence, items: Iterable[Item]) -> Iterator[tuple[Item, str]]:
-    """Yield each answer that names the same as another one and is about something else, with why.
+def misplaced(evidence: Evidence, items: Iterable[Item]) -> Iterator[tuple[Item, str, str]]:
+    """Yield each answer that names the same as another one and is about something else.
 
-    What one thing shows for several questions lies within what each of them is about.
+    With it, why, and what may be named instead. What one thing shows for several questions lies
+    within what each of them is about.
     """
     uses: dict[tuple[str, ...], list[tuple[Item, Citation]]] = {}
-    for item in filter(_needs_evidence, items):
+    for item in filter(_is_shown, items):
         for named in _named(evidence, item):
             where = (named.file, f"{named.first}-{named.last}") if named.kind == "line" else ()
             key = (named.kind, *(where or (named.name or named.rest.strip(),)))
@@ -90,14 +92,20 @@ def misplaced(evidence: Evidence, items: Iterable[Item]) -> Iterator[tuple[Item,
             if len(names) > 1 and not _lies_in(evidence, item, named):
                 others = ", ".join(name for name in names if name != item.id)
                 what = named.name or named.file
-                yield item, (f"{others} names {what} too, and for {item.id} that is no part of "
-                             f"{item.scope}")  # fmt: skip
+                why = f"{others} names {what} too, and that is no part of {item.scope}"
+                within = partial(_is_within, evidence, item)
+                yield item, why, evidence.allowed(item, within)
 
 
-def _needs_evidence(item: Item) -> bool:
+def needs_evidence(item: Item) -> bool:
+    """Return whether a reviewer passes an item only with evidence, whatever it calls the item."""
     question = BY_ID.get(item.check)
     severity = question.severity if question is not None else item.severity
-    return (item.by, severity, item.status) == (REVIEWER, MUST, PASS)
+    return (item.by, severity) == (REVIEWER, MUST)
+
+
+def _is_shown(item: Item) -> bool:
+    return item.status == PASS and needs_evidence(item)
 
 
 def _named(evidence: Evidence, item: Item) -> Iterator[Citation]:
@@ -128,17 +136,30 @@ def _place(evidence: Evidence, item: Item, name: str, text: str) -> str:
 
 def _lies_in(evidence: Evidence, item: Item, named: Citation) -> bool:
     """Return whether what an answer names lies within what its question is about."""
-    plan = evidence.plan
-    intents = [i for m in plan.milestones for i in m.code_intents if i.id == item.scope]
-    owner = owner_of(item.scope, plan)
-    own = [m for m in plan.milestones if m.id == owner or item.scope in m.requirements]
     if named.kind == "id":
+        own = _milestones(evidence, item)
         is_task = named.name.startswith(("T-", "RM-"))
         asked = {item.scope, *(name for m in own for name in m.requirements)}
         return not (is_task and own) or named.name in asked
-    question = BY_ID.get(item.check)
+    if named.kind == "text":  # it may go on after a file without lines
+        files = {f for m in evidence.plan.milestones for f in files_of(m)}
+        return any(_is_within(evidence, item, f) for f in files if named.rest.startswith(f))
+    return named.kind != "line" or _is_within(evidence, item, named.file)
+
+
+def _is_within(evidence: Evidence, item: Item, file: str) -> bool:
+    """Return whether a file is one that a question is about: for an intent its own, or a test."""
+    own, question = _milestones(evidence, item), BY_ID.get(item.check)
     of_base = question is not None and question.of_base
-    if not own or not named.file or of_base or evidence.is_test(named.file):
+    if not own or of_base or evidence.is_test(file):
         return True
-    files = {f for m in own for f in files_of(m)}
-    return named.file in ({i.file for i in intents} or files)
+    intended = {i.file for m in own for i in m.code_intents if i.id == item.scope}
+    changes = (c for m in own for c in changes_of(m))
+    renamed = {c.file for c in changes if c.old_file in intended}
+    return file in (intended | renamed or {f for m in own for f in files_of(m)})
+
+
+def _milestones(evidence: Evidence, item: Item) -> list[Milestone]:
+    """Return the milestones that a question is about, or that are for what it is about."""
+    owner, milestones = owner_of(item.scope, evidence.plan), evidence.plan.milestones
+    return [m for m in milestones if m.id == owner or item.scope in m.requirements]

@@ -104,16 +104,6 @@ class Strategy:
         ready = [g for g in waiting if ended.issuperset(g["depends_on"])]
         return ready[:1] if self.needs_web else ready
 
-    def workflow(self) -> str:
-        """Return the research workflow that the data requirements choose, "" if they name none."""
-        prices = self.requirements.get("needs_current_prices")
-        if prices is None:
-            return ""
-        if not prices:
-            return "intelligence_search"
-        known = any(block["source_type"] == "research_cache" for block in self.gathered)
-        return "product_quick_find" if known else "product_research"
-
 
 def read_strategy(state_dir: str) -> Strategy:
     """Return what the strategy of a state directory remembers; Refused where it is damaged."""

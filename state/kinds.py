@@ -84,7 +84,7 @@ KINDS = {
         models.Checkpoint,
         ("checkpoints",),
         roles=(ARCHITECT, DEVELOPER, WRITER),
-        hidden=("origin", "revision"),
+        hidden=("origin", "revision", "answer"),
     ),
     "change": Kind(
         "CC",

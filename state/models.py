@@ -201,7 +201,7 @@ class Option(Model):
 
 
 class Checkpoint(Model):
-    """A question to the user with options; answers are kept in the database."""
+    """A question to the user with options; the database keeps the answer until the freeze."""
 
     id: CheckpointId
     version: Version = 1
@@ -213,6 +213,8 @@ class Checkpoint(Model):
     # Two or more; none where the strategy has asked, which is answered in words.
     options: Annotated[tuple[Option, ...], Field(max_length=4)]
     multi: StrictBool = False
+    # As the user read it; of a revision that is frozen.
+    answer: str = ""
     # As of a remark, of an answer that came after its phase had ended.
     outcome: str = ""
 

@@ -309,6 +309,7 @@ class Checkpoint(Part):
     revision: int = 1
     options: tuple[Option, ...]
     multi: bool = False
+    answer: str = ""
     outcome: str = ""
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.run import State
-    from state.models import Milestone
+    from state.models import Checkpoint, Milestone
 
 _IMPORTED = (
     "overview", "planning_context", "invisible_knowledge", "milestones", "diagrams", "checkpoints",
@@ -38,9 +38,16 @@ def import_plan(state: State, path: str) -> list[str]:
         changed = [m.id for m in given.milestones if m.code_changes]
         notes = [f"{name}: its changes; a capture makes new ones" for name in changed]
         milestones, warnings = drop_dependencies([_without_changes(m) for m in given.milestones])
-        imported = finish(given.model_copy(update={"milestones": tuple(milestones)}))
+        asked = [_asked_anew(c) for c in given.checkpoints if c.options or c in plan.checkpoints]
+        values = {"milestones": tuple(milestones), "checkpoints": tuple(asked)}
+        imported = finish(given.model_copy(update=values))
         store.save_plan(state.plan_path, imported)
     return notes + warnings
+
+
+def _asked_anew(question: Checkpoint) -> Checkpoint:
+    """Return a question as it is asked in a run whose user has not answered it."""
+    return question.model_copy(update={"answer": "", "revision": 1})
 
 
 def _without_changes(milestone: Milestone) -> Milestone:

@@ -114,6 +114,15 @@ def open_run(state_dir: str) -> BundleRun:
     return BundleRun(os.path.dirname(path), bundle, values["current"], values["taken"])
 
 
+def under_way(root: str) -> list[BundleRun]:
+    """Return the bundles that run in a repository and have not ended, the oldest first."""
+    home = os.path.join(root, resources.PLANNER_FOLDER, "workflows")
+    names = os.listdir(home) if os.path.isdir(home) else []
+    folders = (os.path.join(home, name) for name in sorted(names))
+    runs = [open_run(one) for one in folders if os.path.isfile(os.path.join(one, _STATE))]
+    return [run for run in runs if run.current]
+
+
 def _store(run: BundleRun) -> None:
     values = run.bundle._asdict() | {"current": run.current, "taken": run.taken}
     write_json(os.path.join(run.state_dir, _STATE), values)

@@ -21,6 +21,7 @@ from orchestrator.strategy_route.opening import (
     recalled,
 )
 from orchestrator.strategy_route.strategic_plan import check_plan
+from orchestrator.strategy_route.tool_names import own_names
 from shared.git.files import remove_tree
 from shared.strategy_record import (
     CHAT,
@@ -68,7 +69,7 @@ def set_plan(state_dir: str | None, file: str, agent: str | None) -> Decided:
         if waits or facts.plan is None:
             _check_passed(state, facts)
             check_step(state, ("strategy",), "set")
-        plan = check_plan(value, facts)
+        plan = check_plan(value, facts, own_names(state))
         if not waits:
             if not _is_set(facts, plan):
                 check_step(state, ("strategy",), "set")
@@ -129,7 +130,8 @@ def _is_set(facts: Strategy, plan: Json) -> bool:
 
 def _check_same(state: State, value: object) -> None:
     facts = read_strategy(state.state_dir)
-    if state.run.status == COMPLETED or not _is_set(facts, check_plan(value, facts)):
+    checked = check_plan(value, facts, lambda _: True)  # the names were judged when it was set
+    if state.run.status == COMPLETED or not _is_set(facts, checked):
         text = f"the strategy is chosen; the run is at {state.run.workflow}"
         here = state.command("step", state.run.workflow)
         raise Refused("conflict", "strategy set", text, "go on there", here)

@@ -15,7 +15,7 @@ from shared import named_files
 from shared.strategy_record import ASKED, DONE, FAILED, GOAL_STATUSES, PASS, USER_ANSWER
 from shared.strategy_record import FAIL as NOT_PASSED
 from state.clock import now
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.written_json import TEXT, TEXTS, an_object, checked, list_of
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _CONTEXT: Json = {
                           "allowed": '{"needs_current_prices": true}'},
     "status": {"enum": (PASS, NOT_PASSED)}, "reason": TEXT,
     "gathered": list_of(_BLOCK, f"[{_EXAMPLE}]"),
+    "nothing_found": {**TEXTS, "allowed": 'where you looked: ["…"]'},
 }  # fmt: skip
 _ENTRIES = '[{"goal": "GOAL_1", "status": "done", "result": "…"}]'
 _CLAIMS = '[{"claim": "…", "source": "…"}]'
@@ -70,17 +71,30 @@ def _add_context(state: State, facts: Strategy, value: object) -> None:
     facts.requirements = {**facts.requirements, **given.get("data_requirements", {})}
     if "status" in given:
         facts.status, facts.why = given["status"], given.get("reason", "")
-    for block in given.get("gathered", []):
+    blocks = [*given.get("gathered", []), *_nothing(given, facts)]
+    for block in blocks:
         whole = {"node_ids": [], "provenance": [], **block}
         if not any(_same_block(whole, known) for known in facts.gathered):
             facts.gathered.append({**whole, "gathered_at": now()})
     after_it = (facts.purpose, facts.requirements, facts.status, facts.why, len(facts.gathered))
     if after_it == before:
-        return  # the same command again
+        if state.run.step != number_of("gather"):
+            return  # the same command again
+        if not blocks and "status" not in given:
+            way = 'what was gathered, or {"nothing_found": ["where you looked"]}'
+            raise Refused("invalid", "context", "it says nothing that is not known", way)
     check_step(state, ("gather", "strategy"), "context")
     store(state.state_dir, facts)
     passed = facts.status == PASS
     move(state, after(number_of("gather"), "gathered") if passed else number_of("gather"))
+
+
+def _nothing(given: Json, facts: Strategy) -> list[Json]:
+    """Return that nothing was found, as a block of §2 that says what for and where; or no block."""
+    looked = given.get("nothing_found", [])
+    wanted = (facts.plan or {}).get("refresh_context_request") or [facts.query]
+    block = {"title": "Nothing found", "source_type": "search", "provenance": looked}
+    return [{**block, "content": "Looked for: " + "; ".join(wanted)}] if looked else []
 
 
 def _same_block(block: Json, known: Json) -> bool:
@@ -104,12 +118,29 @@ def _add_progress(state: State, facts: Strategy, value: Json) -> None:
     if not new:
         return  # the same command again
     check_step(state, ("execute",), "context")
+    if problems := _out_of_order(entries, new, facts):
+        raise Refused.of(problems)
     for entry in new:
         facts.progress.append(entry)
         facts.goals[entry["goal"]] = entry["status"]
     store(state.state_dir, facts)
     if all(status in (DONE, FAILED) for status in facts.goals.values()):
         move(state, after(state.run.step, "goals ended"))
+
+
+def _out_of_order(entries: list[Json], new: list[Json], facts: Strategy) -> list[Problem]:
+    """Return a problem for each goal that would be done though one that it uses is not."""
+    needs = {goal["id"]: goal["depends_on"] for goal in (facts.plan or {}).get("goals", [])}
+    statuses, problems = dict(facts.goals), []
+    for number, entry in enumerate(entries):
+        name, status = entry["goal"], entry["status"]
+        lacking = [f"{one} is {statuses[one]}" for one in needs[name] if statuses[one] != DONE]
+        if status == DONE and lacking and {"attempt": facts.attempt, **entry} in new:
+            text = f"{name} uses what is not done: {', '.join(lacking)}"
+            allowed = f"{DONE} once that is {DONE}; {FAILED} where it has {FAILED}"
+            problems.append(Problem("refused", f"progress[{number}].status", text, allowed))
+        statuses[name] = status
+    return problems
 
 
 def _checked_progress(value: Json, facts: Strategy) -> list[Json]:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.strategy import after, number_of
 from orchestrator.strategy_result import store
 from orchestrator.strategy_route.answers import read_answer
+from orchestrator.strategy_route.bundles import find_bundles
 from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move
+from orchestrator.strategy_route.strategic_plan import CREATE_WORKFLOW
+from shared.strategy_record import DONE, FAILED, WORKFLOW
 from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
 from state.errors import Problem, Refused
@@ -46,9 +49,10 @@ def judge(state_dir: str | None, verdict: str, file: str | None) -> State:
         at_validation = state.run.step in (number_of("validation"), number_of("extend"))
         if not at_validation and facts.verdicts and _same(facts.verdicts[-1], verdict, given):
             return state
-        check_step(
-            state, ("validation", "extend") if verdict == APPROVE else ("validation",), "verdict"
-        )
+        ends = verdict in (APPROVE, FAIL)
+        check_step(state, ("validation", "extend") if ends else ("validation",), "verdict")
+        if state.run.step == number_of("extend"):
+            _end_extension(state, facts, verdict)
         entry = {"attempt": facts.attempt, "verdict": verdict, **given}
         used = sum(one["verdict"] == verdict for one in facts.verdicts)
         if used >= MOST.get(verdict, used + 1):
@@ -62,6 +66,18 @@ def judge(state_dir: str | None, verdict: str, file: str | None) -> State:
         store(state.state_dir, facts)
         _follow(state, entry)
     return state
+
+
+def _end_extension(state: State, facts: Strategy, verdict: str) -> None:
+    """End the goals of a self-extension; Refused while the workflow that it wanted is not made."""
+    wanted = (facts.plan or {})["self_extension"]
+    if verdict == APPROVE and wanted["action"] == CREATE_WORKFLOW:
+        name = wanted["workflow_name"]
+        if name not in find_bundles(state.run.repository):
+            text = f"the workflow {name} is not made"
+            allowed = f"make it first; {FAIL}, with the reason, where it cannot be made"
+            raise Refused("refused", "verdict", text, allowed, state.command("step", WORKFLOW))
+    facts.goals = dict.fromkeys(facts.goals, DONE if verdict == APPROVE else FAILED)
 
 
 def _follow(state: State, entry: Json) -> None:

@@ -22,7 +22,7 @@ from state.errors import Problem, Refused
 from state.written_json import TEXT, TEXTS, an_object, list_of, problems_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from shared.strategy_record import Strategy
 
@@ -69,9 +69,12 @@ _FIELDS: Json = {
 }  # fmt: skip
 
 
-def check_plan(value: object, facts: Strategy) -> Json:
+def check_plan(
+    value: object, facts: Strategy, is_own: Callable[[str], bool] = lambda _: False
+) -> Json:
     """Return a strategic plan with its defaults filled in; Refused with every fault and its place.
 
+    `is_own` says of a name whether it is of the user's code, which goals may be about.
     What the program knows itself is filled in as well: which attempt this is, and why the one
     before it failed.
     """
@@ -81,7 +84,7 @@ def check_plan(value: object, facts: Strategy) -> Json:
     if size > MOST_CHARACTERS:
         allowed = f"at most {MOST_CHARACTERS}; say less in each text"
         problems.append(Problem("invalid", "plan", f"the plan has {size} characters", allowed))
-    problems += _goal_problems(given)
+    problems += _goal_problems(given, is_own)
     problems += _route_problems(given, facts)
     problems += _retry_problems(given, facts)
     problems += _extension_problems(given, facts)
@@ -108,7 +111,7 @@ def _schema(given: Json) -> Json:
 # goals
 
 
-def _goal_problems(value: Json) -> Iterator[Problem]:
+def _goal_problems(value: Json, is_own: Callable[[str], bool]) -> Iterator[Problem]:
     """Yield what no schema says of goals: none is there, they name tools, their ids do not fit."""
     goals = value.get("goals")
     if goals == [] and value.get("route_to") != CLARIFY:
@@ -117,7 +120,7 @@ def _goal_problems(value: Json) -> Iterator[Problem]:
     if not isinstance(goals, list) or len(goals) > MOST_GOALS:
         return
     for number, goal in enumerate(goals):
-        if isinstance(goal, dict) and (tools := named_tools(goal.get("description"))):
+        if isinstance(goal, dict) and (tools := named_tools(goal.get("description"), is_own)):
             text = f"the goal names a tool: {', '.join(tools)}"
             allowed = "say what is to be reached; how comes later"
             yield Problem("invalid", f"goals[{number}].description", text, allowed)

@@ -14,6 +14,7 @@ from orchestrator.submit.size import check_size
 from quality_reviewer.answers import due_again
 from quality_reviewer.looked_up import with_evidence_now
 from shared import plan_refs
+from shared.contents import answer_of
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.types import LoopState
@@ -49,7 +50,8 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
                 _check_answers(state, plan)
                 if not allow_large:
                     check_size(state, plan)
-                write_atomic(path, rehearsed(state, with_evidence_now(state, plan)))
+                whole = with_evidence_now(state, _with_users_answers(state, plan))
+                write_atomic(path, rehearsed(state, whole))
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -67,6 +69,13 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
 def _write_readable(state: State, frozen: Plan) -> None:
     refresh_todo(state)
     write_page(state, frozen)
+
+
+def _with_users_answers(state: State, plan: Plan) -> Plan:
+    """Return the plan with the answers to its questions, so that the digest names them (SD-1)."""
+    answers = state.database.answers(state.run)
+    asked = (c.model_copy(update={"answer": answer_of(c, answers)}) for c in plan.checkpoints)
+    return plan.model_copy(update={"checkpoints": tuple(asked)})
 
 
 def rehearsed(state: State, plan: Plan) -> bytes:

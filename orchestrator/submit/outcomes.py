@@ -1,11 +1,11 @@
 """What a plan says to the person who decides on it: the list of its contents, with outcomes.
 
-The review page and plan.md give these rows their form.
+The review page and plan.md give these rows their form. What a person has said is one list (SD-1).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.criteria import judged_criteria
 from shared.contents import (
@@ -19,17 +19,21 @@ from shared.contents import (
     TASK,
     Content,
     Row,
+    answer_of,
     rows_for,
 )
 from state.statements import outcome_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from state.milestones import AnyMilestone
+    from state.milestones import AnyMilestone, AnyPlan
     from state.models import Milestone, Plan
 
     Rows = dict[Content[Any], list[Row]]
+
+_OUT_OF_SCOPE, _UNANSWERED = "out of scope", "not answered"
 
 # What shows all criteria of a milestone, where it is not known which shows which.
 _TOGETHER: Content[AnyMilestone] = Content(
@@ -37,19 +41,58 @@ _TOGETHER: Content[AnyMilestone] = Content(
 )
 
 
+class Statement(NamedTuple):
+    """One thing that a person has said of a run, with what has become of it."""
+
+    id: str
+    # `request`, `strategy`, `requirements`; `question` of an agent or the host; `remark`.
+    origin: str
+    # The one that the person had before them, or whose questions they were asked.
+    revision: int
+    text: str
+    # Of a question, its answer; where that came late, also what it has changed.
+    outcome: str
+
+    @property
+    def kind(self) -> str:
+        """Where it comes from, in words; '' for what the request says."""
+        if self.origin == "remark":
+            return f"on revision {self.revision}"
+        later = f", revision {self.revision}" if self.revision > 1 else ""
+        return "" if self.origin == "request" else f"{self.origin}{later}"
+
+
+def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[Statement]:
+    """Yield all that a person has said of a run: the task, questions with answers, remarks (SD-1).
+
+    A plan of before RM- has the remarks of its revision in the task.
+    """
+    notes = {note.strip() for note in plan.remarks}
+    for task in plan.task_spec:
+        is_remark = task.text in notes
+        origin, revision = ("remark", plan.revision - 1) if is_remark else (task.origin, 1)
+        outcome = _OUT_OF_SCOPE if task.out_of_scope else outcome_of(plan, task.id, "")
+        yield Statement(task.id, origin, max(revision, 1), task.text, outcome)
+    for asked in plan.checkpoints:
+        origin = asked.origin if asked.origin == "strategy" else "question"
+        said = answer_of(asked, answers) or asked.answer or _UNANSWERED
+        outcome = f"{said}{asked.outcome and ' → '}{asked.outcome}"
+        yield Statement(asked.id, origin, asked.revision, asked.question, outcome)
+    for one in plan.user_remarks:
+        outcome = outcome_of(plan, one.id, one.outcome)
+        yield Statement(one.id, "remark", one.revision, one.text, outcome)
+
+
 def rows_of_plan(plan: Plan) -> dict[str, Rows]:
     """Return what a plan says by the parts of page and plan.md: statements with their outcomes."""
     parts: dict[str, Rows] = {part: {} for part in PARTS}
-    revisions = {one.id: f"on revision {one.revision}" for one in plan.user_remarks}
+    known = {one.id: one for one in statements(plan, {})}
     for content, row in rows_for(PERSON, PLAN, plan):
         parts[content.part].setdefault(content, []).append(row)
     for content in (TASK, REMARKS):
         rows = parts[GOAL].get(content, [])
         rows[:] = [
-            row._replace(
-                kind=revisions.get(row.id, ""), outcome=outcome_of(plan, row.id, row.outcome)
-            )
-            for row in rows
+            row._replace(kind=known[row.id].kind, outcome=known[row.id].outcome) for row in rows
         ]
     return parts
 

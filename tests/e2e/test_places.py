@@ -71,10 +71,10 @@ def test_two_runs_in_one_repository_do_not_affect_each_other(project: Repository
     first.to("submitted")
     second.to("submitted")
     assert first.state_dir != second.state_dir
-    ambiguous = call(project.path, "status")
-    assert ambiguous.code == 1
-    assert first.state_dir in ambiguous.text
-    assert second.state_dir in ambiguous.text
+    shown = call(project.path, "status")
+    assert shown.state_dir == second.state_dir, "the session plans this one"
+    assert "“The first”" in shown.data("also under way")
+    assert first.state_dir in shown.data("also under way")
     assert_proved(project, second.to("committed").last, "notes.txt")
     assert_proved(project, first.to("committed").last, "src/app.py")
     assert committed(project, "notes.txt") == b"two\n"

@@ -127,6 +127,7 @@ tree mv nowhere there
 tree mv src/a.py README.md
 tree mv src src/inside
 tree rm ../out
+tree restore nowhere
 tree rm nowhere
 tree run nothing
 undo

@@ -409,8 +409,10 @@ def test_one_line_shows_several_musts_only_within_what_each_is_about(
     whole, line = items["nothing-else", "M-001"], "src/m1_1.py:2"
     assert answer(journey, "plan-code", second, evidence=line).code == 0, "alone it may show it"
     said = answer(journey, "plan-code", first, evidence=line)
-    why = f"{first} names src/m1_1.py:2 too, and for {second} that is no part of CI-002"
+    why = f"{first} names src/m1_1.py:2 too, and that is no part of CI-002"
     assert (said.code, why in said.text) == (1, True), said.text
+    assert f'at="{second}.evidence"' in said.text
+    assert "a line that the change touches: src/m1_2.py:2</problem>" in said.text
     stored = {i.id: i for i in read_review(review_path(journey.state_dir, "plan-code")).items}
     assert (stored[first].status, stored[second].status) == (PASS, TODO)
     assert stored[second].evidence is None

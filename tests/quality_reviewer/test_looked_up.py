@@ -72,9 +72,11 @@ def test_a_criterion_that_is_changed_after_the_last_gate_is_judged_before_the_fr
 def test_a_new_name_after_the_last_gate_is_frozen_without_a_question(
     make_repo: Repositories,
 ) -> None:
-    journey = Journey(make_repo(files=FILES))
+    """Not even where the question about names is one of those that were asked."""
+    journey = larger(make_repo, "repo", (1, 1), {})
     journey.review, journey.verdicts = "full", passing
     journey.to("freeze")
+    assert ("design-clear", "*") in evidence_of(journey)
     assert journey.planner("plan", "set", "M-001", "--version", "1", "--name", "Two").code == 0
     frozen = journey.planner("plan", "freeze")
     assert frozen.code == 0, frozen.text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -201,19 +200,3 @@ def test_the_summary_to_approve_names_what_else_the_commit_will_hold(
     wanted = "the commit adds the round's requirements, todo and history in planning/"
     assert wanted in rounds.to_plan().to("submitted").last.data("summary")
     assert "the commit" not in without_git.to_plan().to("submitted").last.data("summary")
-
-
-@pytest.mark.requirement("RL-2")
-def test_a_plan_needs_a_repository_all_the_same(
-    make_repo: Callable[..., Repository],
-) -> None:
-    repository = make_repo()
-    (repository.path / ".git").rename(repository.path / "no-git")
-    rounds = Rounds(repository, "--no-git")
-    rounds.to_accepted()
-    rounds.write_answer("summary.md", SUMMARY)
-    answer = rounds.follow("yes")
-    assert "not inside a git repository" in answer.problems[0][1]
-    assert rounds.state == "refine"
-    assert rounds.path("new_requirements.md").exists()
-    assert re.fullmatch(r"TIME - REFINING [^\n]*\n", rounds.history())

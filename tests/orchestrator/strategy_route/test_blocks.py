@@ -199,7 +199,9 @@ def test_the_query_is_never_cut_and_what_is_left_out_is_named(make_repo: Reposit
     assert {"Note 1", "Note 29"} <= kept
     assert "Note 0" in left
     assert not kept & set(re.findall(r"Note \d+", left))
-    assert len(kept) + len(re.findall(r"Note \d+", left)) + int(left.split()[-2]) == len(blocks)
+    more = re.search(r"(\d+) more; `", left)
+    assert more
+    assert len(kept) + len(re.findall(r"Note \d+", left)) + int(more[1]) == len(blocks)
     assert tokens(shown.text) <= PROMPT + INPUT
     assert len(choice.facts.gathered) == len(blocks)
     assert "### Note 0\n" in choice.document

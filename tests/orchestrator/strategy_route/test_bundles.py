@@ -122,6 +122,21 @@ def test_a_bundle_with_a_gate_runs_to_its_end(
     assert again.text == shown.text
 
 
+def test_what_is_under_way_is_listed_with_the_command_that_goes_on(
+    repository: Repository, place: Path
+) -> None:
+    write_bundle(place)
+    shown = call(repository.path, "workflow", "run", "release-notes")
+    listed = call(repository.path, "workflow", "list")
+    assert call(repository.path, *words_of(listed.next("release-notes at collect"))) == shown
+    (row,) = json.loads(call(repository.path, "workflow", "list", "--json").text)
+    state_dir = shown.block.get("state_dir", "")
+    assert row["under_way"] == [{"step": "collect", "state_dir": state_dir}]
+    for outcome in ("done", "done", "pass"):
+        shown = call(repository.path, *words_of(shown.next(outcome)))
+    assert call(repository.path, "workflow", "list").block.find("next") is None
+
+
 def test_a_run_stays_as_its_bundle_was_when_it_began(repository: Repository, place: Path) -> None:
     home = write_bundle(place)
     shown = call(repository.path, "workflow", "run", "release-notes")

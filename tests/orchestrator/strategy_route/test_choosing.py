@@ -11,6 +11,7 @@ import pytest
 
 from orchestrator.strategy import EDGES, STEPS
 from orchestrator.strategy_route import deciding, opening
+from orchestrator.strategy_steps import RESEARCH
 from tests.journey import FILES, Journey, call, words_of
 from tests.strategies import GATHERED, REQUEST, Choice, goal, plan
 
@@ -293,16 +294,16 @@ def test_progress_is_kept_and_every_fault_of_it_is_told(make_repo: Repositories)
 
 @pytest.mark.requirement("ST-11")
 @pytest.mark.parametrize(
-    ("needs", "source", "workflow"),
+    ("needs", "source", "how"),
     [
-        ({"needs_current_prices": True}, "preference", "product_research"),
-        ({"needs_current_prices": True}, "research_cache", "product_quick_find"),
-        ({"needs_current_prices": False}, "research_cache", "intelligence_search"),
+        ({"needs_current_prices": True}, "preference", RESEARCH[True, False]),
+        ({"needs_current_prices": True}, "research_cache", RESEARCH[True, True]),
+        ({"needs_current_prices": False}, "research_cache", RESEARCH[False, False]),
         ({"needs_product_urls": True}, "preference", ""),
     ],
 )
-def test_data_requirements_choose_the_research_workflow(
-    make_repo: Repositories, needs: dict[str, bool], source: str, workflow: str
+def test_data_requirements_choose_how_to_research(
+    make_repo: Repositories, needs: dict[str, bool], source: str, how: str
 ) -> None:
     choice = Choice(make_repo(files=FILES), "--chat")
     choice.start()
@@ -310,7 +311,7 @@ def test_data_requirements_choose_the_research_workflow(
     choice.write_answer("gathered.json", {"data_requirements": needs, "gathered": blocks})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     choice.choose(plan("executor"))
-    assert choice.last.data("workflow") == workflow
+    assert choice.last.data("how to research") == how
 
 
 @pytest.mark.requirement("ST-1")

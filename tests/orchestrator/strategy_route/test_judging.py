@@ -68,7 +68,7 @@ def test_a_retry_shows_the_sections_in_their_reading_order(make_repo: Repositori
     shown = choice.to_retry()
     assert choice.name == "strategy"
     names = [d.get("name", "") for d in shown.block.iter("data")]
-    assert [name[:2] for name in names] == ["§7", "§4", "§0", "§2"]
+    assert [name[:2] for name in names] == ["§7", "§4", "§6", "§0", "§2"]
     assert "This is attempt 2, the last" in shown.text
     assert str(FAILURE["instruction"]) in shown.data(names[0])
 

@@ -1,0 +1,73 @@
+"""All that a person has said of a run is one list, each with what has become of it (SD-1)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.submit.outcomes import statements
+from state.models import TaskItem
+from tests.journey import FILES, Journey
+from tests.orchestrator.strategy_route.test_planned import ANSWER, CRITERIA, clarified, planned
+from tests.state.plans import empty_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("SD-1")
+
+
+def said(journey: Journey) -> list[tuple[Any, ...]]:
+    rows = json.loads(journey.planner("plan", "show", "said", "--json").text)
+    return [(row["id"], row["origin"], row["revision"], row["outcome"]) for row in rows]
+
+
+def test_task_questions_and_remarks_are_listed_with_origin_revision_and_outcome(
+    make_repo: Repositories,
+) -> None:
+    journey = planned(clarified(make_repo), "T-1", "T-2", "T-3")
+    journey.answers["context.json"] = {"task_spec": ["say so in README", "out of scope: g"]}
+    [milestone] = [e for e in journey.answers["design.json"] if e.get("kind") == "milestone"]
+    milestone["fields"]["requirements"] += ["T-4"]
+    journey.to("submitted")
+    with open(f"{journey.state_dir}/plan.json", encoding="utf-8") as file:
+        assert json.load(file)["checkpoints"][0]["answer"] == ANSWER
+    journey.write_answer("remarks.md", "Say why in a comment.")
+    journey.follow(journey.last.next("remarks"))
+    journey.write_answer("questions.json", journey.answers["questions.json"])
+    journey.planner("context", "ask", "--file", "answers/questions.json", "--role", "architect")
+    assert said(journey) == [
+        ("T-1", "strategy", 1, "done: M-001"),
+        ("T-2", "strategy", 1, "done: M-001"),
+        ("T-3", "strategy", 1, "done: M-001"),
+        ("T-4", "request", 1, "done: M-001"),
+        ("T-5", "request", 1, "out of scope"),
+        ("CP-001", "strategy", 1, ANSWER),
+        ("CP-002", "question", 2, "not answered"),
+        ("RM-001", "remark", 1, "done: M-001"),
+    ]
+    shown = journey.planner("plan", "show", "said").data("said").splitlines()
+    assert shown[2] == f"T-3, strategy, revision 1: {CRITERIA} → done: M-001"
+    whole = journey.planner("plan", "show", "--md").text
+    assert f"- T-3, strategy: {CRITERIA} → done: M-001" in whole
+    assert "- T-4: say so in README → done: M-001" in whole
+    assert "- RM-001, on revision 1: Say why in a comment. → done: M-001" in whole
+
+
+def test_a_remark_of_a_plan_of_before_they_had_ids_is_listed_as_one() -> None:
+    task = (TaskItem(id="T-1", text="f adds two"), TaskItem(id="T-2", text="Say why."))
+    plan = empty_plan(revision=3, remarks=("Say why.",), task_spec=task)
+    found = [(one.id, one.origin, one.revision) for one in statements(plan, {})]
+    assert found == [("T-1", "request", 1), ("T-2", "remark", 2)]
+
+
+def test_a_plan_without_anything_said_lists_nothing(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.start()
+    assert said(journey) == []
