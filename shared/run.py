@@ -22,7 +22,8 @@ from state import store
 from state.clock import now
 from state.database import Database
 from state.errors import Refused
-from state.files import Lock, read_bytes, read_json, refuse_links
+from state.files import Lock, read_bytes, refuse_links
+from state.kept_settings import read_settings
 
 if TYPE_CHECKING:
     from shared.git.repository import Repository
@@ -81,9 +82,8 @@ class State:
     def config(self) -> dict[str, Any]:
         """Return the project's settings stored by `start`, with its commands' hash and text."""
         if self._config is None:
-            path = resources.run_config_path(self.state_dir)
-            self._config = read_json(path) if os.path.exists(path) else None
-        return self._config or {"config": {}, "hash": "", "text": "", "submodules": []}
+            self._config = read_settings(resources.run_config_path(self.state_dir))
+        return self._config
 
     def model(self, agent: str) -> str | None:
         """Return the model that the settings choose for an agent's role, None if they choose none.

@@ -35,7 +35,8 @@ from state.beneath import Beneath
 from state.clock import moment
 from state.database import Database
 from state.errors import Problem, Refused
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_settings import read_settings
 from state.stages import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
@@ -156,8 +157,7 @@ def _refuse_while_asked(found: Mode) -> None:
 
 def _demand(found: Mode) -> str:
     """Return what the stored settings ask of an approval."""
-    path = resources.run_config_path(found.home)
-    return str(read_json(path)["config"]["require"]) if os.path.isfile(path) else ""
+    return str(read_settings(resources.run_config_path(found.home))["config"].get("require", ""))
 
 
 def check_tree(found: Mode) -> None:

@@ -12,7 +12,7 @@ import os
 from shared.execution import costs
 from shared.resources import command, run_config_path
 from state.database import Database
-from state.files import read_json
+from state.kept_settings import read_settings
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def budget_note(payload: Mapping[str, Any], session: Session) -> str:
     used = tokens_in_context(str(payload.get("transcript_path") or ""))
     if used is None or not session.state_dir or not session.run_id:
         return ""
-    path = run_config_path(session.state_dir)
-    config = read_json(path)["config"] if os.path.exists(path) else {}
+    config = read_settings(run_config_path(session.state_dir))["config"]
     limit = config.get("max_context_tokens")
     warned = costs.warning(used, limit) if limit else None
     if warned is None:
