@@ -92,8 +92,8 @@ class Grounds:
         self.home.mkdir()
 
     def begin(self) -> None:
-        """Note that what lies in the folders now is the same in every test."""
-        self.in_use = True
+        """Note that what lies here now is the same in every test, and what is replaced by now."""
+        self.in_use, self.patched = True, False
         tree = self.read()
         assert tree is not None
         self.known.add(digest_of(tree))

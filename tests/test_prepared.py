@@ -321,3 +321,13 @@ def test_opted_out_rooms_have_new_folders_and_walk_and_the_others_do_not(
     """)
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--import-mode=importlib")
     done.assert_outcomes(passed=6)
+
+
+def test_what_is_replaced_for_every_test_keeps_no_walk_from_being_kept(
+    grounds: Grounds | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if grounds is None:
+        pytest.skip("this process has no grounds")
+    assert not grounds.patched
+    monkeypatch.setattr("tests.test_prepared.PRODUCT", {})
+    assert grounds.patched

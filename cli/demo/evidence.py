@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _SCOPE = re.compile(r" (M-\d{3,}):")
 _ABOUT = re.compile(r" (CI-\d{3,}):")
 _SAID = re.compile(r" ((?:T|RM)-\d+):")
+_OWN = re.compile(r"^  (CI-\d+) ", re.MULTILINE)
 _CRITERION = "  accepted when: "
 _INTENT = re.compile(r"^  CI-\d+ (\S+):", re.MULTILINE)
 _FILES = re.compile(r"^  files: (.*)$", re.MULTILINE)
@@ -23,11 +24,13 @@ _HUNK = re.compile(r"@@ -\S+ \+(\d+)")
 def evidence_in(block: Element, question: str) -> str:
     """Return what a reviewer may name to answer a question: an entry of the task, or a line.
 
-    That is the first line that the change adds to a file of the intent or milestone in question;
-    for acceptance criteria it is named once for each.
+    That is an intent of the milestone in question while nothing is written, else the first line
+    that the change adds to a file of the intent or milestone. For acceptance criteria it is named
+    once for each.
     """
     if block.get("workflow") == "plan-design-qr" or block.get("name") == "plan-design-qr":
-        said = _SAID.search(question)
+        part = _part_of(block.findtext("data[@name='plan']", ""), question)
+        said = _SAID.search(question) or _OWN.search(part)
         return said[1] if said else "T-1"
     change = block.findtext("data[@name='change']", "")
     parts = _CHANGED.split(change)
@@ -74,13 +77,13 @@ def _part_of(plan: str, question: str) -> str:
 
 
 def _first_added(patch: str) -> int:
-    """Return the number of the first line that a patch adds; 2 if there is none."""
+    """Return the number of the first line with text that a patch adds; 2 if there is none."""
     number = 0
     for line in patch.splitlines():
         if hunk := _HUNK.match(line):
             number = int(hunk[1]) - 1
         elif line[:1] in (" ", "+"):
             number += 1
-        if line.startswith("+"):
+        if line.startswith("+") and line[1:].strip():
             return number
     return 2
