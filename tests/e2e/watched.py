@@ -58,6 +58,8 @@ class Watched(Journey):
         super().__init__(repository)
         self.approved: set[str] = set()
         self.index_bytes, self.index = b"", dict[str, Entry]()
+        # A command that was killed once it had moved the branch: the next time it ends in the index.
+        self.cut_short: tuple[str, ...] = ()
         self.log: list[str] = []  # each command and what came of it, for who reads a failure
 
     # commands
@@ -81,6 +83,7 @@ class Watched(Journey):
             self.approved.add(plan.digest)
         killed = killed_at(moment, self.repository.path, *argv, codes=(0, 1))
         self.check_changes(argv, before, plan, killed=True)
+        self.cut_short = argv if killed and self.look().refs != before.refs else ()
         return killed
 
     # what must hold
@@ -119,10 +122,11 @@ class Watched(Journey):
         changes = plan.changes if plan.digest in self.approved else {}
         self._check_tree(argv, before, after, changes, whole=not killed)
         moved = self._check_refs(argv, before, after, changes)
+        settles = moved or argv == self.cut_short
         for path in differing(before.staged, after.staged):
-            assert moved, f"{argv}: the index of {path}"
+            assert settles, f"{argv}: the index of {path}"
             assert after.staged.get(path) in changes[path], f"{argv}: the index of {path}"
-        if moved and not killed:
+        if settles and not killed and not refused:
             self._check_index(argv, before, after, changes)
         if refused:
             assert not moved, argv
