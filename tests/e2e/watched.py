@@ -58,7 +58,7 @@ class Watched(Journey):
         super().__init__(repository)
         self.approved: set[str] = set()
         self.index_bytes, self.index = b"", dict[str, Entry]()
-        # A command that was killed once it had moved the branch: the next time it ends in the index.
+        # A command that was killed once it had moved the branch: repeated, it ends in the index.
         self.cut_short: tuple[str, ...] = ()
         self.log: list[str] = []  # each command and what came of it, for who reads a failure
 
