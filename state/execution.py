@@ -26,6 +26,11 @@ STATUSES = (PENDING, IN_PROGRESS, BLOCKED, NEEDS_DECISION, COMPLETED)
 TIMED_OUT = "decision timed out"
 ENDED = "the run was cancelled while it was in progress"
 
+# What a milestone is by its status, after "it is".
+WORDS = {
+    PENDING: "pending", IN_PROGRESS: "in progress", BLOCKED: "blocked",
+    NEEDS_DECISION: "waiting for a decision", COMPLETED: "completed",
+}  # fmt: skip
 # What cannot be done to a milestone, after "it cannot".
 _VERBS = {
     "start": "be started", "succeed": "be done", "block": "be blocked", "ask": "wait for an answer",
@@ -84,8 +89,7 @@ def after(progress: Progress, action: str, **values: Any) -> Progress:  # noqa: 
     """
     sources, status = ACTIONS[action]
     if progress.status not in sources or (action == "decide" and not progress.waits):
-        status = progress.status.lower().replace("_", " ")
-        text = f"it is {status}, so it cannot {_VERBS[action]}"
+        text = f"it is {WORDS[progress.status]}, so it cannot {_VERBS[action]}"
         raise Refused("conflict", progress.id, text, "see where it stands", "planner status")
     if action == "start":
         values |= {"attempts": progress.attempts + 1, "not_before": "", "turns": 0}

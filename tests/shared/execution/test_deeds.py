@@ -32,6 +32,14 @@ POSSIBLE = {
     "recover": {"IN_PROGRESS"},
     "end": {"IN_PROGRESS"},
 }
+# How a refusal names a status.
+NAMED = {
+    "PENDING": "it is pending",
+    "IN_PROGRESS": "it is in progress",
+    "BLOCKED": "it is blocked",
+    "NEEDS_DECISION": "it is waiting for a decision",
+    "COMPLETED": "it is completed",
+}
 QUESTION = {"question": "Delete the old table?", "options": OPTIONS}
 
 
@@ -73,7 +81,9 @@ class TestAMilestone:
             assert execution.after(row, action, **values).status in STATUSES
         else:
             (problem,) = refusal(lambda: execution.after(row, action, **values))
-            assert status in problem.problem
+            assert problem.problem.startswith(f"{NAMED[status]}, so it cannot ")
+            assert (problem.kind, problem.at) == ("conflict", "M-001")
+            assert problem.retry == "planner status"
 
     def test_that_fails_is_blocked_with_its_reason_until_it_is_retried_and_done(
         self, scene: Scene
