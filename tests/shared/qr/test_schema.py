@@ -46,7 +46,9 @@ GOOD: dict[str, Any] = {
             "by": "script",
             "rounds": 2,
             "accepted": "known",
+            "declined": "the name is public",
             "evidence": "src/a.py:3",
+            "cited": {"src/a.py:3": "x = 1"},
         }
     ],
 }
@@ -73,7 +75,9 @@ SOUND = [
     with_item(group=None, accepted=None, rounds=0),
     with_item(status="PASS", finding=None),
     with_item(rounds=2.0),
-    *(without(n) for n in ("severity", "note", "group", "by", "rounds", "accepted", "evidence")),
+    with_item(declined=None, cited=None),
+    *(without(n) for n in ("severity", "note", "group", "by", "rounds", "accepted")),
+    *(without(n) for n in ("declined", "evidence", "cited")),
     with_item(note=""),
 ]
 UNSOUND: list[Any] = [
@@ -113,8 +117,12 @@ UNSOUND: list[Any] = [
     with_item(rounds="2"),
     with_item(accepted=""),
     with_item(accepted=True),
+    with_item(declined=""),
+    with_item(declined=["why"]),
     with_item(evidence=" "),
     with_item(evidence=["src/a.py:3"]),
+    with_item(cited="src/a.py:3"),
+    with_item(cited={"src/a.py:3": 3}),
     with_item(note=None),
     with_item(remark="x"),
 ]
@@ -148,6 +156,8 @@ fields = {
     "by": st.sampled_from(AUTHORS) | scalars,
     "rounds": scalars,
     "accepted": scalars,
+    "declined": scalars,
+    "cited": st.dictionaries(st.just("a.py:1"), scalars) | scalars,
     "more": scalars,
 }
 reviews = st.fixed_dictionaries(
@@ -182,8 +192,10 @@ items = st.builds(
     by=st.sampled_from(AUTHORS),
     rounds=st.integers(0, 9),
     accepted=st.none() | st.just("because"),
+    declined=st.none() | st.just("the name is public"),
     note=st.just("") | st.just("a doubt"),
     evidence=st.none() | st.just("a.py:1"),
+    cited=st.none() | st.just({}) | st.just({"a.py:1": "x = 1", "run 3": ""}),
     answered_by=st.none() | st.sampled_from(ANSWERERS),
     asked=st.none() | st.just("Does it hold?"),
     digest=st.none() | st.just("0123456789abcdef"),
