@@ -81,7 +81,7 @@ class TestAnEdit:
         assert after == {**before, **SETS[entity], "version": before["version"] + 1}
 
     @pytest.mark.parametrize(
-        "entity", [i for i in SETS if "-" in i and not i.startswith(("CC", "RM"))]
+        "entity", [i for i in SETS if "-" in i and not i.startswith(("CC", "RM", "CP"))]
     )
     def test_each_kind_can_be_removed_with_what_refers_to_it(self, entity: str) -> None:
         free = [
@@ -98,6 +98,23 @@ class TestAnEdit:
         plan = Plan.model_validate(data)
         version = one(plan, entity)["version"]
         assert find(edited(remove(entity, version), plan=plan), entity) is None
+
+    @pytest.mark.parametrize("role", [None, ARCHITECT, DEVELOPER, WRITER])
+    @pytest.mark.parametrize(
+        ("entity", "said", "way"),
+        [
+            ("CP-001", "CP-001: a question stays in the plan, with what became of it", "withdraw"),
+            ("RM-001", "RM-001 cannot be removed", "set RM-001"),
+        ],
+    )
+    def test_what_a_person_was_asked_or_has_said_is_removed_by_nobody(
+        self, role: str | None, entity: str, said: str, way: str
+    ) -> None:
+        """Also where nothing refers to it: it gets an outcome that the approver reads (SD-3)."""
+        plan = edited(change("M-002", 1, waits_for=[]))
+        (problem,) = refused(remove(entity), plan=plan, role=role)
+        assert (problem.kind, problem.at, problem.problem) == ("invalid", "[0].id", said)
+        assert problem.allowed.startswith(way)
 
     @pytest.mark.parametrize("entity", SETS)
     @pytest.mark.parametrize("version", [0, 7, None, "1", True, 1.0, [1]])
@@ -455,10 +472,11 @@ class TestABatch:
 
 @pytest.mark.requirement("PL-13")
 class TestARole:
+    # Each author may ask, and says what became of what the user has said late (SD-3).
     MAY: ClassVar[dict[str, set[str]]] = {
         ARCHITECT: {*KINDS} - {"change"},
-        DEVELOPER: {"change"},
-        WRITER: {"doc"},
+        DEVELOPER: {"change", "remark", "checkpoint"},
+        WRITER: {"doc", "remark", "checkpoint"},
         "quality-reviewer": set(),
     }
 
