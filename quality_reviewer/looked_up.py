@@ -148,15 +148,19 @@ def _lies_in(evidence: Evidence, item: Item, named: Citation) -> bool:
 
 
 def _is_within(evidence: Evidence, item: Item, file: str) -> bool:
-    """Return whether a file is one that a question is about: for an intent its own, or a test."""
+    """Return whether a file is one that a question is about: for an intent its own, or a test.
+
+    What a milestone without files has found is shown by any line that it has led to.
+    """
     own, question = _milestones(evidence, item), BY_ID.get(item.check)
+    files = {f for m in own for f in files_of(m)}
     of_base = question is not None and question.of_base
-    if not own or of_base or evidence.is_test(file):
+    if not files or of_base or evidence.is_test(file):
         return True
     intended = {i.file for m in own for i in m.code_intents if i.id == item.scope}
     changes = (c for m in own for c in changes_of(m))
     renamed = {c.file for c in changes if c.old_file in intended}
-    return file in (intended | renamed or {f for m in own for f in files_of(m)})
+    return file in (intended | renamed or files)
 
 
 def _milestones(evidence: Evidence, item: Item) -> list[Milestone]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.plan.late_words import phase_now, reopen
 from shared.contents import answer_of
 from shared.execution.deeds import check_choices
-from shared.plan_file import open_plan
+from shared.plan_file import check_frozen, open_plan
 from state import store
 from state.errors import Refused
 from state.phases import PLANNING_PHASES
@@ -91,8 +91,16 @@ def as_remark(state: State, checkpoint_id: str, reply: Reply) -> str:
 
 
 def _read(state: State, checkpoint_id: str, reply: Reply) -> tuple[Checkpoint, list[str]]:
-    """Return a question of the plan and the answer as it is stored; Refused if they do not fit."""
-    asked = _checkpoint(store.load_plan(state.plan_path), checkpoint_id)
+    """Return a question of the plan and the answer as it is stored; Refused if they do not fit.
+
+    Raises Refused with the places too if the plan is frozen and was edited by hand.
+    """
+    plan = store.load_plan(state.plan_path)
+    # One that is not frozen any more may be the next revision of a command that was killed.
+    is_submitted = state.run.digest is not None and plan.revision == state.run.revision
+    if is_submitted or plan.frozen_at is not None:
+        check_frozen(state)
+    asked = _checkpoint(plan, checkpoint_id)
     keys = [option.key for option in asked.options]
     return asked, reply.choices(asked.id, keys, multi=asked.multi)
 

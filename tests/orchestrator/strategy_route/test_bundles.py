@@ -239,7 +239,9 @@ def test_every_fault_of_a_malformed_bundle_is_told_and_it_does_not_run(
     assert places_told(answer) == told, answer.text
     assert "allowed:" in answer.problems[-1][1]
     assert call(repository.path, "workflow", "run", "release-notes").code == 1
-    assert "faults" in call(repository.path, "workflow", "list").data("workflows")
+    faults = "1 fault" if len(answer.problems) == 1 else f"{len(answer.problems)} faults"
+    listed = call(repository.path, "workflow", "list").data("workflows")
+    assert listed == f"release-notes: {faults}, as `planner workflow check` tells"
     assert not (repository.path / ".planner" / "workflows").exists()
 
 

@@ -72,8 +72,12 @@ def test_an_option_that_says_how_to_plan_leads_to_the_plan_at_once(
     answer = call(choice.repository.path, "start", REQUEST, *options)
     assert answer.block.get("name") == "context-verify"
     assert answer.block.get("state_dir") == choice.state_dir
-    other = call(choice.repository.path, "start", "Something else", "--depth", "full")
+    rest = ("Something else", *options)
+    asked = call(choice.repository.path, "start", *rest)
+    assert (asked.block.tag, len(rows(choice))) == ("result", 1), "this session plans already"
+    other = call(choice.repository.path, *words_of(asked.next("beside")))
     assert other.block.get("name") == "context-verify"
+    assert other.block.get("state_dir") != choice.state_dir
 
 
 @pytest.mark.requirement("ST-3")
