@@ -33,7 +33,9 @@ def decide_command(
     you_decide: bool,
     withdraw: bool,
 ) -> None:
-    """Store the user's answer; what waited for it can go on, what rests on another is due again.
+    """Store the user's answer; what waited for it can go on.
+
+    What rests on an earlier answer is due again.
 
     Example: planner decide CP-001 jwt
     """

@@ -162,7 +162,7 @@ def is_for_person(name: str) -> bool:
 def roles_of(name: str) -> tuple[str, ...]:
     """Return the roles in which an agent may run a command.
 
-    Of `plan done` every role: the command itself knows whose phase it ends.
+    Of a row for the role of the phase every role: the command itself knows whose phase it is.
     """
     who = COMMANDS[name][0]
     if who.startswith(ANYONE) or "the role of the phase" in who:

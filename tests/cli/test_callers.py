@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
 # Rows in which no --role is read: they print for whoever asks, or start another program's words.
 UNREAD = {"help", "step", "ro"}
-# Rows that refuse by who holds the phase, once a run is open.
-OWN_CHECK = {"plan done"}
+# Rows of which the command itself knows the role, by its phase → its other words.
+OWN_CHECK = {"plan done": (), "qr decline": ("qa-001", "--file", "answers/declined.md")}
+ROLE_OF_PHASE = {
+    "plan-design": "architect", "plan-code": "developer", "plan-docs": "technical-writer",
+    "impl-code": "developer", "impl-docs": "technical-writer",
+}  # fmt: skip
 REFUSED = "may not run this"
 
 
@@ -34,7 +38,7 @@ def allowed(who: str) -> set[str]:
 
 
 @pytest.mark.requirement("SD-7")
-@pytest.mark.parametrize("name", sorted({*COMMANDS} - UNREAD - OWN_CHECK))
+@pytest.mark.parametrize("name", sorted({*COMMANDS} - UNREAD - {*OWN_CHECK}))
 def test_a_row_takes_the_roles_that_it_names_and_no_others(name: str, tmp_path: Path) -> None:
     """The caller is judged before the help is printed, and nothing is done."""
     taken = set()
@@ -46,6 +50,20 @@ def test_a_row_takes_the_roles_that_it_names_and_no_others(name: str, tmp_path: 
         else:
             taken.add(role)
     assert taken == allowed(COMMANDS[name][0])
+
+
+@pytest.mark.requirement("SD-7")
+@pytest.mark.parametrize("name", OWN_CHECK)
+def test_a_row_of_the_phases_role_takes_that_role_alone(name: str, tmp_path: Path) -> None:
+    """A role that is taken hears that no run is there; nothing is done."""
+    assert COMMANDS[name][0] == "host, the role of the phase"
+    for phase, holder in ROLE_OF_PHASE.items():
+        for role in ROLES:
+            words = (*words_of(name), *OWN_CHECK[name], "--phase", phase, "--role", role)
+            answer = call(tmp_path, *words)
+            assert answer.code == 1, answer.text
+            assert (REFUSED in answer.problems[0][1]) == (role != holder), answer.text
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.requirement("SD-7")

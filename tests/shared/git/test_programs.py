@@ -54,6 +54,7 @@ CALLS: dict[str, tuple[tuple[str, ...], bytes]] = {
     "diff-index": (("--cached", "-z", "--raw", "HEAD"), b""),
     "diff-tree": (("-r", "-p", "--no-ext-diff", "--no-textconv", "HEAD", "other"), b""),
     "for-each-ref": (("--format=%(objectname) %(refname)",), b""),
+    "grep": (("-q", "-w", "-F", "--untracked", "-e", "main"), b""),
     "hash-object": (("-w", "--no-filters", "--stdin"), b"text\n"),
     "init": (("--quiet", "--template=", "{folder}/new"), b""),
     "log": (("-1", "--format=%H %(trailers)", "HEAD"), b""),
