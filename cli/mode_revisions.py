@@ -40,7 +40,7 @@ def rebase(state_dir: str | None, agent: str | None) -> None:
 @state_dir_option
 @agent_option
 def edit(text: str, state_dir: str | None, agent: str | None) -> None:
-    """Send the submitted plan back with remarks: the next revision is made from them.
+    """Give remarks on the plan: a submitted one gets a new revision, else its design is due again.
 
     Example: planner mode edit "Keep the old name as an alias"
     """

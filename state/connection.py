@@ -54,7 +54,10 @@ class Connection:
         try:
             # One that has gone since is not made anew, empty.
             wanted = path if create else _existing(path)
-            self.connection = sqlite3.connect(wanted, isolation_level=None, uri=not create)
+            # The collector may close it in another thread than the one that opened it.
+            self.connection = sqlite3.connect(
+                wanted, isolation_level=None, uri=not create, check_same_thread=False
+            )
         except FAULTS as error:
             raise unusable(path, error) from None
         try:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("own_path")
 MOST_COMMANDS = 7  # an approval among them
 TEST = "PYTHONPATH=src python3 tests/test_a.py"
+NAMES_A_RUN = "or `run 3: its result`"  # among what may be evidence
 # As the package shortuuid is laid out: poetry's pyproject.toml, tests of unittest beside the code.
 PYPROJECT = """\
 [tool.poetry]
@@ -169,12 +170,12 @@ def test_a_review_lists_runs_also_where_nothing_was_verified(
     journey.planner("tree", "run", "cat src/a.py")
     asked = journey.to("code review").last
     assert asked.data(RAN) == "run 1: exit 0 (0 s): cat src/a.py: def f(x): · return x + 2"
-    assert "or what ran" in asked.text
+    assert NAMES_A_RUN in asked.text
     journey.edit_worktree({"src/a.py": "def f(x):\n    return 2 + x\n"})
     journey.planner("plan", "done", "--phase", "plan-code")
     again = journey.planner("step", "planner")
     assert again.data(RAN) == "", "it ran on other files"
-    assert "or what ran" not in again.text
+    assert NAMES_A_RUN not in again.text
 
 
 def answered(journey: Journey) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +102,26 @@ class TestASchema:
         assert setting("synchronous") == 3
         assert setting("foreign_keys") == 1
         assert setting("busy_timeout") == 30_000
+
+    def test_that_nobody_has_closed_is_closed_in_whichever_thread_collects_it(
+        self, database: Database, path: str
+    ) -> None:
+        """A refusal keeps the frames that it passed through, until the collector finds the ring."""
+        database.close()
+        gc.collect()
+        gc.disable()
+        try:
+            ring = Database(path)
+            ring.after_commit(ring.close)
+            connection = ring.connection
+            del ring
+            thread = threading.Thread(target=gc.collect)
+            thread.start()
+            thread.join()
+        finally:
+            gc.enable()
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
     def test_is_taken_back_from_a_write_ahead_log(self, database: Database, path: str) -> None:
         database.close()

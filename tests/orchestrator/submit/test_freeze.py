@@ -12,7 +12,8 @@ import pytest
 from orchestrator.submit.plan_md import render_plan
 from shared.run import open_state
 from state import files, store
-from tests.journey import FILES, Journey, call, passing, way_out, words_of
+from tests.e2e.conftest import set_hook
+from tests.journey import FILES, Journey, call, passing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,30 +111,24 @@ def test_the_command_that_passes_the_last_gate_freezes_and_is_safe_to_repeat(
     assert [kind for kind, _ in late.problems] == ["frozen"]
 
 
-def ask(journey: Journey) -> None:
-    """Ask the user a question that stays open: the plan cannot be frozen before its answer."""
-    journey.write_answer("questions.json", journey.answers["questions.json"])
-    words = ("context", "ask", "--file", "answers/questions.json", "--role", "architect")
-    assert journey.planner(*words).code == 0
-
-
 @pytest.mark.requirement("FC-1")
 def test_a_refused_freeze_keeps_the_gate_and_the_same_command_freezes_then(
     make_repo: Repositories,
 ) -> None:
-    journey = Journey(make_repo(files=FILES)).to("code")
-    ask(journey)
-    journey.do_the_work()
-    refused = journey.follow(journey.last.next("done"))
+    journey = Journey(make_repo(files=FILES))
+    set_hook(journey.repository, "commit-msg", "exit 1\n")
+    journey.to("code").do_the_work()
+    done = journey.last.next("done")
+    refused = journey.follow(done)
     assert refused.code == 1
-    assert "all gates have passed, but the plan cannot be frozen" in refused.text
-    ((_, text),) = refused.problems
+    assert "all gates have passed, but the plan cannot be frozen: the hook" in refused.text
     state = open_state(journey.state_dir, "/")
     assert state.database.phase(state.run, "plan-docs") == ("COMPLETE", 1)
     due = journey.planner("step", "planner")
     assert due.block.get("name") == "freeze"
-    assert journey.planner(*words_of(way_out(text))[:-2]).code == 0
-    again = journey.planner("plan", "done", "--phase", "plan-code", "--role", "developer")
+    set_hook(journey.repository, "commit-msg", "exit 0\n")
+    assert journey.planner("mode", "rebase").code == 0
+    again = journey.follow(done)
     assert "approve" in again.person(), again.text
 
 
@@ -154,6 +149,7 @@ def test_a_reviewer_that_passes_the_last_gate_ends_and_its_host_meets_the_refusa
     make_repo: Repositories,
 ) -> None:
     journey = Journey(make_repo(files=FILES))
+    set_hook(journey.repository, "commit-msg", "exit 1\n")
     journey.review, journey.verdicts = "small", passing
     block = journey.to("code review").last
     reviewer = journey.follow(block.runs()[0])
@@ -163,11 +159,10 @@ def test_a_reviewer_that_passes_the_last_gate_ends_and_its_host_meets_the_refusa
     said = journey.follow(reviewer.next("done"))
     assert said.code == 1, "the gate itself compares the tree"
     (journey.repository.path / "notes.txt").unlink()
-    ask(journey)
     said = journey.follow(reviewer.next("done"))
     assert (said.code, said.block.tag) == (0, "result")
     assert journey.planner("step", "planner").block.get("name") == "freeze"
-    assert "the question is not answered" in journey.planner("plan", "freeze").text
+    assert "the hook commit-msg" in journey.planner("plan", "freeze").text
 
 
 @pytest.mark.requirement("PL-16")

@@ -322,11 +322,20 @@ def test_remarks_without_a_word_are_refused(make_repo: Repositories) -> None:
     assert look(journey) == before
 
 
-def test_remarks_on_what_is_not_submitted_are_refused(make_repo: Repositories) -> None:
+@pytest.mark.requirement("SD-3")
+def test_remarks_on_what_is_not_submitted_make_its_design_due(make_repo: Repositories) -> None:
     journey = larger(make_repo, "project", [1], {}).to("code")
-    refused = journey.planner("mode", "edit", "Another name")
-    assert refused.code == 1
+    back = journey.planner("mode", "edit", "Another name")
+    assert (back.code, back.block.get("name")) == (0, "plan-design-execute")
+    assert back.data("due again because") == "RM-001: Another name"
+    state = open_state(journey.state_dir, "/")
+    assert (state.run.stage, state.run.revision) == ("gathering", 1)
+    assert [one.text for one in plan_of(journey).user_remarks] == ["Another name"]
+    before = look(journey)
+    refused = journey.planner("plan", "revise")
+    assert refused.code == 1, "without a remark there is nothing to make again"
     assert "not frozen" in refused.text
+    assert look(journey) == before
 
 
 def test_a_person_types_the_command_that_the_part_waits_for(make_repo: Repositories) -> None:
