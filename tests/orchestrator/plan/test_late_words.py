@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from shared.resources import rendered_plan_path
+from shared.run import State
 from state.files import read_json
 from tests.journey import FILES, Answer, Journey
 from tests.orchestrator.execute.waves import opened
@@ -123,6 +125,33 @@ def test_an_answer_to_what_is_submitted_opens_its_next_revision(coding: Journey)
     assert (plan["revision"], plan["milestones"][0]["requirements"]) == (2, ["T-1", "RM-001"])
     coding.answers["design.json"] = []
     assert "Way b (before: Way a)" in coding.to("submitted").last.data("summary")
+
+
+@pytest.mark.parametrize("answer", ["a", "b"])
+def test_no_answer_is_taken_to_a_submitted_plan_that_was_edited_by_hand(
+    coding: Journey, answer: str
+) -> None:
+    coding.to("submitted")
+    path = Path(f"{coding.state_dir}/plan.json")
+    path.write_bytes(path.read_bytes().replace(b"Which name?", b"Whose name?"))
+    said = coding.planner("decide", "CP-001", answer)
+    assert said.code == 1
+    assert "CP-001 differs: the plan was edited after it was frozen" in said.text
+
+
+def test_an_answer_that_was_killed_as_it_opened_the_next_revision_is_given_again(
+    coding: Journey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coding.to("submitted")
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "move", _killed)
+        assert coding.planner("decide", "CP-001", "b").code == 3
+    again = coding.planner("decide", "CP-001", "b")
+    assert (again.code, name_of(again)) == (0, "plan-design-execute"), again.text
+
+
+def _killed(*_args: object, **_values: object) -> None:
+    raise RuntimeError
 
 
 def test_a_pointless_question_is_withdrawn_and_who_approves_reads_why(
