@@ -43,8 +43,8 @@ def evidence_in(block: Element, question: str) -> str:
     line = f"{file}:{_first_added(patch)}"
     if f"\n--- a/{file}\n+++ /dev/null" in change:
         line = f"{file}:1"
-    if f"\nrename to {file}\n" in change and file not in patches:
-        line = file  # moved and the same: no line of it is touched
+    if file in change and file not in patches:
+        line = file  # moved, or another mode: no line of it is touched
     rows = block.findtext("data[@name='questions']", "").splitlines()
     asked = {row.split()[0]: row for row in rows}
     words = asked.get(question.rpartition(": as ")[2], question)
