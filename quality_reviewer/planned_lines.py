@@ -14,6 +14,7 @@ from shared.patch import read_patch
 from shared.workspace import open_repository
 from state.changes import apart
 from state.milestones import changes_of
+from state.validator import path_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,7 +101,8 @@ class PlannedLines:
 
     def _at_base(self, file: str) -> list[str] | None:
         """Return the lines of a file at the base; None if there is none."""
-        if self._plan.base is None:
+        # A reviewer may write anything before a colon; git would refuse what is no path.
+        if self._plan.base is None or path_problem(file):
             return None
         git = self._opened[0].git
         entry = tree_at(git, self._plan.base.tree, [file]).get(file)

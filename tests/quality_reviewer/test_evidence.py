@@ -89,6 +89,16 @@ def test_evidence_of_a_change_is_a_line_that_it_touches(small: Journey) -> None:
         assert not refusal or "where it cannot apply: none: REASON" in said.text
 
 
+@pytest.mark.requirement("SD-4")
+@pytest.mark.parametrize("name", ["", " ", "/etc/passwd", "../a.py", "src//a.py", "src", "*", ":/"])
+def test_what_is_no_path_is_refused_in_our_words(full: Journey, name: str) -> None:
+    asked = item_of(full, "plan-design", "invariants-stated")
+    said = answer(full, "plan-design", asked.id, evidence=f"{name}:2")
+    assert said.code == 1
+    assert "a line of a file at the base: FILE:LINE" in said.text
+    assert "git " not in said.text
+
+
 @pytest.mark.requirement("VR-3")
 def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
     make_repo: Repositories,
