@@ -43,7 +43,8 @@ def evidence_in(block: Element, question: str) -> str:
     line = f"{file}:{_first_added(patch)}"
     if f"\n--- a/{file}\n+++ /dev/null" in change:
         line = f"{file}:1"
-    if file in change and file not in patches:
+    same = (f"\nrename to {file}\n", f"diff --git a/{file} b/{file}\nold mode ")
+    if any(head in change for head in same) and file not in patches:
         line = file  # moved, or another mode: no line of it is touched
     rows = block.findtext("data[@name='questions']", "").splitlines()
     asked = {row.split()[0]: row for row in rows}
