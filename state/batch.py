@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from state.actors import ARCHITECT
 from state.errors import Problem, value_text
 from state.fields import overlap
 from state.invalid import problems_of
@@ -273,6 +274,10 @@ class Batch:
                 del fields[fixed]
                 text = f"`{fixed}` of an entity cannot be changed"
                 self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it again")
+        if found.kind == "checkpoint" and self.role not in (None, ARCHITECT):
+            for name in fields.keys() - {"outcome"}:  # who is asked must not read other words
+                text = f"{found.id} is asked already, so its `{name}` stays as it is"
+                self.refuse(f"{at}.fields.{name}", text, "outcome; or ask another: context ask")
         version = found.entity.version + 1
         entity = self._checked(at, found.kind, {**vars(found.entity), **fields, "version": version})
         changed = entity or found.entity.model_copy(update={"version": version})

@@ -201,7 +201,7 @@ SETS: dict[str, dict[str, Any]] = {
     "CI-001": {"behavior": "N"},
     "DOC-001": {"text": "N"},
     "DG-001": {"title": "N"},
-    "CP-001": {"question": "N"},
+    "CP-001": {"outcome": "declined: N"},
     "CC-001": {"why_comments": ["N"]},
     "RM-001": {"outcome": "declined: N"},
 }

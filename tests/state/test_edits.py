@@ -505,6 +505,15 @@ class TestARole:
             (problem,) = refused(edit, plan=plan, role=role)
             assert (problem.kind, problem.at) == ("refused", "[0]")
 
+    @pytest.mark.requirement("SD-3")
+    @pytest.mark.parametrize("role", [DEVELOPER, WRITER])
+    def test_says_what_became_of_a_question_and_leaves_its_words(self, role: str) -> None:
+        plan = sample_plan()
+        for fields in ({"question": "N"}, {"header": "N"}, {"multi": True}):
+            (problem,) = refused(change("CP-001", 1, **fields), plan=plan, role=role)
+            assert "is asked already" in problem.problem, fields
+        assert edited(change("CP-001", 1, outcome="declined: N"), plan=plan, role=role) != plan
+
     def test_that_is_out_of_scope_once_changes_nothing_at_all(self) -> None:
         plan = sample_plan()
         problems = refused(
