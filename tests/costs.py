@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from state.files import write_atomic
+from tests.forms import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -28,6 +29,8 @@ DURATIONS = os.path.join(os.path.dirname(__file__), "durations.json")
 CHEAP_S = 0.05
 # A test that waits leaves its processor to others, and yet makes `--quick` take longer.
 WAITING = 0.2
+# In the long form what costs as much begins first: last, it would keep one worker while others wait.
+FIRST_S = 2.0
 MOST = 10
 _KEY = "costs"
 
@@ -175,6 +178,13 @@ def _is_listed(test: str, durations: Durations) -> bool:
     return function.partition("[")[0] in durations.get(path, {})
 
 
+def _dear(test: str, durations: Durations) -> float:
+    """Return what a case of a test's function costs in the short form if it is dear, else 0."""
+    path, _, function = test.partition("::")
+    cost = durations.get(path, {}).get(function.partition("[")[0], 0)
+    return cost if cost >= FIRST_S else 0
+
+
 def renewed(known: Durations, spent: dict[str, float], root: str) -> Durations:
     """Return the durations that are known after a run of some tests, or of all.
 
@@ -214,10 +224,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not cheap, if `--quick` asks for it."""
+    """Leave out what is not cheap, if `--quick` asks for it; begin with the dear in the long form."""
+    durations = load_durations()
+    if LONG:
+        items.sort(key=lambda item: -_dear(item.nodeid, durations))
     if not config.getoption("--quick"):
         return
-    durations = load_durations()
     costly = [item for item in items if _is_listed(item.nodeid, durations)]
     config.hook.pytest_deselected(items=costly)
     left = set(costly)

@@ -30,12 +30,18 @@ if TYPE_CHECKING:
 CHECKS_ONLY, LONG, QUICK = "--checks", "--long", "--quick"
 MYPY = "mypy"
 DURATIONS = os.path.join(ROOT, "tests", "durations.json")
-# Options of pytest for each form; tests/forms.py, durations.py and the reports say what they do.
+# A worker that has none left takes half of what another still has.
+SHARING = ("--dist", "worksteal")
+# Options of pytest for each form; tests/forms.py, costs.py and the reports say what they do.
 FORMS = {
-    "": ("--requirements", "--refusals", "--costs"),
-    LONG: ("--requirements", "--refusals", "--costs", "--measure", "--write-durations"),
-    QUICK: ("--quick",),
-}
+    "": (*SHARING, "--requirements", "--refusals", "--costs"),
+    # A worker takes the next one, since the dearest come first.
+    LONG: (
+        "--dist", "load", "--maxschedchunk", "1", "--requirements", "--refusals", "--costs",
+        "--measure", "--write-durations",
+    ),
+    QUICK: (*SHARING, "--quick"),
+}  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -165,7 +171,7 @@ def run_tests(options: tuple[str, ...], environment: dict[str, str]) -> int:
         make_bytecode(measured)
         # Each worker waits for a while: for the disk, for assistants, for locks.
         workers = str((os.cpu_count() or 1) + 1)
-        command = pytest("-n", workers, "--dist", "worksteal", *options)
+        command = pytest("-n", workers, *options)
         return run([*command, "--basetemp", os.path.join(folder, "pytest")], measured, ROOT)
 
 
