@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tests.prepared import Grounds
 
 pytest_plugins = [
-    "tests.costs",
     "tests.forms",
+    "tests.costs",
     "tests.prepared",
     "tests.requirement_report",
     "tests.branch_coverage",

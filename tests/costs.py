@@ -29,7 +29,7 @@ DURATIONS = os.path.join(os.path.dirname(__file__), "durations.json")
 CHEAP_S = 0.05
 # A test that waits leaves its processor to others, and yet makes `--quick` take longer.
 WAITING = 0.2
-# In the long form what costs as much begins first: last, it would keep one worker while others wait.
+# In the long form what costs as much begins first: last, it would keep one worker, others idle.
 FIRST_S = 2.0
 MOST = 10
 _KEY = "costs"
@@ -224,7 +224,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not cheap, if `--quick` asks for it; begin with the dear in the long form."""
+    """Leave out what is not cheap, if `--quick` asks for it; the long form begins with the dear."""
     durations = load_durations()
     if LONG:
         items.sort(key=lambda item: -_dear(item.nodeid, durations))
