@@ -27,6 +27,7 @@ _VARIES = (
     (r"at 0x[0-9a-f]+", "at ADDRESS"),
     # An overlay counts links and sizes of folders in its own way.
     (r"(?m)^(d[rwxst-]{9}) +\d+ (\S+ \S+) +\d+ ", r"\1 LINKS \2 SIZE "),
+    (r"(?m)^([-l][rwxst-]{9}) +(\d+) ", r"\1 \2 "),  # as wide as the folders' counts
     (r"(?m)^total \d+$", "total N"),
 )
 Answer = tuple[int, str]
