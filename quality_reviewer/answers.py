@@ -100,6 +100,8 @@ def _looked_up(
     state: State, phase: Phase, plan: Plan, items: Sequence[Item], *, documented: bool = False
 ) -> list[Item]:
     """Return a phase's answers as their evidence stands now; where it is gone they are open."""
+    if not items:
+        return []
     evidence = Evidence(state, phase, plan, documented=documented)
     found = [(item, *look_up(evidence, item)) for item in items]
     return [item._replace(status=TODO) if gone else now for item, now, gone in found]
