@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -79,9 +80,13 @@ def tree_chmod(tree: Worktree, change: str, path: str) -> str:
     """Set (`+x`) or clear (`-x`) the executable bit of a file, on disk and in git's index."""
     if change not in {"+x", "-x"}:
         raise Refused("usage", change, "is not a change of the executable bit", "+x, -x")
-    if not stat.S_ISREG(_check_there(tree, WorkingFiles(tree.path), path).st_mode):
+    found = _check_there(tree, WorkingFiles(tree.path), path)
+    if not stat.S_ISREG(found.st_mode):
         text = "is not a plain file; only plain files can be executable"
         raise Refused("invalid", path, text, "name a plain file")
+    if found.st_nlink > 1:
+        text = "is a hard link: its other names, wherever they are, would change too"
+        raise Refused("conflict", path, text, f"`tree rm {shlex.quote(path)}`, then write it anew")
     set_executable(tree, path, executable=change == "+x")
     return f"{path} is {'' if change == '+x' else 'not '}executable"
 

@@ -57,6 +57,9 @@ def _check_call(
     if milestone is None:
         return
     written = places.written(tool, given)
+    for path in written:
+        for real in readings(path, cwd):
+            places.check_one_name(real, path)
     outside = [path for path in written if not _is_answer(path, cwd, run.state_dir)]
     if written and not outside:
         return  # an agent that may do nothing more may still say how it went

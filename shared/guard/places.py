@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from shared import resources
 from shared.guard import tools
@@ -34,6 +35,30 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
     """
     for real in _readings(path, cwd):
         _check_reading(real, path, session, run)
+        check_one_name(real, path)
+
+
+def check_one_name(real: str, path: str) -> None:
+    """Raise Denied for a file that has another name too, which would change with it.
+
+    `real` is where `path` leads; a link that is still there leads nowhere, or in a circle.
+    """
+    try:
+        found = os.lstat(real)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise Denied(f"{path} cannot be followed ({error.strerror})", "name the file") from None
+    if stat.S_ISLNK(found.st_mode):
+        text = f"{path} is a link that leads nowhere"
+    elif stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        text = f"{path} is a hard link: what is written there stands under its other names too"
+    else:
+        return
+    # Not at the top: hardly any file is one.
+    from shlex import quote
+
+    raise Denied(text, f"remove this name first, which leaves the others: rm -- {quote(path)}")
 
 
 def _check_reading(real: str, path: str, session: Session, run: Run | None) -> None:
@@ -109,9 +134,12 @@ def _readings(path: str, cwd: str) -> list[str]:
 
 
 def written(tool: Tool, given: Mapping[str, Any]) -> list[str]:
-    """Return the files that a call of a file tool writes, none for another tool; raises Denied."""
+    """Return the files that a call of a file tool may write, none for another tool; raises Denied.
+
+    What a client reads as the path may be another field than the one that its table names.
+    """
     if tool.kind == tools.WRITE:
-        return [str(given[tool.field])]
+        return [str(given[tool.field]), *tools.paths_beside(tool, given)]
     if tool.kind != tools.PATCH or tool.patched is None:
         return []
     files = tool.patched(str(given[tool.field]))

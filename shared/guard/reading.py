@@ -14,7 +14,7 @@ from shared.guard.secrets import (
     check_tree,
     excluded,
 )
-from shared.guard.tools import ALONE, BESIDE, FILE
+from shared.guard.tools import ALONE, BESIDE, FILE, paths_beside, texts
 from shared.paths import written_forms
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
@@ -25,34 +25,20 @@ if TYPE_CHECKING:
     from shared.guard.tools import Tool
 
 
-# How a field's name ends that holds paths; clients rename them from release to release.
-_PATHS = ("path", "paths", "file", "files", "dir", "dirs", "directory", "directories", "folder",
-          "folders", "root", "roots")  # fmt: skip
-
-
 def named_paths(tool: Tool, given: Mapping[str, Any], cwd: str) -> list[str]:
     """Return what a call of a reading tool may name as its path, the known field's texts first.
 
     Without that field a list or search is of the folder `cwd`, and a file may be named by every
     text of the call; raises Denied if there is none.
     """
-    own = _texts(given.get(tool.field)) or ([] if tool.kind == FILE else [cwd])
+    own = texts(given.get(tool.field)) or ([] if tool.kind == FILE else [cwd])
     if own:
-        fields = [name for name in given if name != tool.field and name.lower().endswith(_PATHS)]
-        return own + [text for name in fields for text in _texts(given[name])]
-    found = _texts(list(given.values()))
+        return own + paths_beside(tool, given)
+    found = texts(list(given.values()))
     if not found:
         text = "the guard finds no path in this call, so it cannot say what would be read"
         raise Denied(text, f"name the file in the field {tool.field}")
     return found
-
-
-def _texts(value: object) -> list[str]:
-    """Return the texts in a JSON value that are not empty."""
-    if isinstance(value, str):
-        return [value] if value else []
-    inner = list(value.values()) if isinstance(value, dict) else value
-    return [text for one in inner for text in _texts(one)] if isinstance(inner, list) else []
 
 
 def check_reading(path: str, cwd: str) -> None:

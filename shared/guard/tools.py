@@ -10,7 +10,8 @@ from shared.clients import client_of
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 READ, ASK, AGENTS, TASKS = "read", "ask", "agents", "tasks"
 # A tool by which an assistant keeps a list of its own; who reviews requirements has none (RL-7).
@@ -57,6 +58,25 @@ _UNKNOWN_INSTEAD = (
 UNKNOWN = Tool(
     DENY, why=("the guard does not know this tool, which may change something", _UNKNOWN_INSTEAD)
 )
+
+
+# How a field's name ends that holds paths; clients rename them from release to release.
+_PATHS = ("path", "paths", "file", "files", "dir", "dirs", "directory", "directories", "folder",
+          "folders", "root", "roots")  # fmt: skip
+
+
+def paths_beside(tool: Tool, given: Mapping[str, Any]) -> list[str]:
+    """Return the paths that a call names in fields of other names than the one that is known."""
+    fields = [name for name in given if name != tool.field and name.lower().endswith(_PATHS)]
+    return [text for name in fields for text in texts(given[name])]
+
+
+def texts(value: object) -> list[str]:
+    """Return the texts in a JSON value that are not empty."""
+    if isinstance(value, str):
+        return [value] if value else []
+    inner = list(value.values()) if isinstance(value, dict) else value
+    return [text for one in inner for text in texts(one)] if isinstance(inner, list) else []
 
 
 def find_tool(host: str, name: str) -> Tool:

@@ -116,6 +116,11 @@ def test_the_executable_bit_is_set_and_cleared(worktree: Path) -> None:
     assert refusal.value.problems[0].allowed == "+x, -x"
     with pytest.raises(Refused, match="not a plain file"):
         tree_chmod(opened(worktree), "+x", "src")
+    (worktree.parent / "theirs").write_text("theirs")
+    os.link(worktree.parent / "theirs", worktree / "same")
+    with pytest.raises(Refused, match="is a hard link"):
+        tree_chmod(opened(worktree), "+x", "same")
+    assert (worktree.parent / "theirs").stat().st_mode & 0o111 == 0
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from shared import resources
 from shared.guard import hook
 from shared.mode import sessions
 from shared.resources import launcher, quote
-from tests.journey import FILES, LAUNCHER, Journey, call, words_of
+from tests.journey import FILES, LAUNCHER, Journey, call, shell, words_of
 from tests.light_plans import Lightly
 from tests.shared.guard.client import SESSION, Client
 
@@ -241,6 +241,37 @@ def test_a_link_out_of_the_worktree_leads_nowhere(journey: Journey) -> None:
     assert client.denial("Write", file_path=f"{worktree}/out/a.py")
     assert client.denial("Write", file_path=f"{answers}/remarks.md")
     assert client.denial("Write", file_path=f"{worktree}/../../../src/a.py")
+
+
+@pytest.mark.requirement("PP-9")
+def test_a_file_with_another_name_and_a_link_in_a_circle_are_not_written(journey: Journey) -> None:
+    root = journey.to("code").repository.path
+    worktree, answers = f"{journey.state_dir}/worktree", f"{journey.state_dir}/answers"
+    os.link(root / "src/a.py", f"{answers}/a note.md")
+    os.link(root / "README.md", f"{worktree}/same")
+    os.symlink("loop", f"{answers}/loop")
+    client = Client(root)
+    denial = client.denial("Write", file_path=f"{answers}/a note.md")
+    assert f"rm -- '{answers}/a note.md'" in denial
+    assert client.denial("Edit", file_path=f"{worktree}/same")
+    assert client.denial("Write", file_path=f"{answers}/loop")
+    assert client.denial("Write", file_path=f"{answers}/loop/x")
+    command = f"rm -- '{answers}/a note.md'"
+    ran = client.asks("Bash", command=command)["hookSpecificOutput"]["updatedInput"]["command"]
+    assert shell(ran, root).code == 0
+    assert client.asks("Write", file_path=f"{answers}/a note.md") == {}
+    assert (root / "src/a.py").read_text().startswith("def f")
+
+
+@pytest.mark.requirement("PM-3")
+@pytest.mark.parametrize("field", ["path", "notebook_path", "filePath", "files"])
+def test_a_file_in_another_field_than_the_clients_own_is_judged_too(
+    journey: Journey, field: str
+) -> None:
+    client = Client(journey.to("code").repository.path)
+    own = f"{journey.state_dir}/answers/x"
+    assert client.asks("Write", **{"file_path": own, field: own, "content": "src/a.py"}) == {}
+    assert client.denial("Write", **{"file_path": own, field: "src/a.py"})
 
 
 @pytest.mark.requirement("PM-3")
