@@ -7,6 +7,7 @@ lead elsewhere. Printed steps read through this module, so it imports the standa
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -42,6 +43,8 @@ class Beneath:
     """
 
     __slots__ = ("root",)
+    # The way to what a user names may begin with a link.
+    follows_root = True
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -165,7 +168,8 @@ class Beneath:
         """
         *folders, name = self._names(path)
         at = self.root
-        opened = os.open(at, (_WAY if folders else _FOLDER) & ~os.O_NOFOLLOW)
+        follow = os.O_NOFOLLOW if self.follows_root else 0
+        opened = os.open(at, (_WAY if folders else _FOLDER) & ~follow)
         try:
             for left, folder in enumerate(folders, 1 - len(folders)):
                 at = os.path.join(at, folder)
@@ -207,5 +211,5 @@ def _status(folder: int, name: str) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if stat.S_ISLNK(found.st_mode):
-        raise _Link
+        raise _Link(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     return found

@@ -23,6 +23,7 @@ TEMPORARY = ".planner-tmp"
 # What SQLite keeps beside a database, while it writes and after a crash.
 SQLITE_TAILS = ("", "-journal", "-wal", "-shm")
 LOCK_TIMEOUT_S = 30.0
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Lock:
@@ -40,9 +41,22 @@ class Lock:
 
     def __enter__(self) -> Self:
         """Wait for the lock, write who holds it, remove killed writers' temporary files."""
+        # Not by the whole path: a link in the folder's place would be written through.
+        around, name = os.path.split(self.path)
+        try:
+            folder = os.open(around, _FOLDER)
+        except OSError as error:
+            raise unusable(self.path, error) from None
+        try:
+            self._take(folder, name)
+        finally:
+            os.close(folder)
+        return self
+
+    def _take(self, folder: int, name: str) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            self._descriptor = os.open(self.path, flags, 0o600)
+            self._descriptor = os.open(name, flags, 0o600, dir_fd=folder)
             if os.fstat(self._descriptor).st_size == 0:
                 os.fchmod(self._descriptor, 0o600)  # a umask may have taken our own right away
         except OSError as error:
@@ -52,13 +66,12 @@ class Lock:
             note = {"pid": os.getpid(), "start": int(time.time()), "command": self.command}
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, json.dumps(note).encode(), 0)
-            sweep(os.path.dirname(self.path))
+            sweep(folder)
         except BaseException as error:
             os.close(self._descriptor)  # releases the lock
             if isinstance(error, OSError):
                 raise unusable(self.path, error) from None
             raise
-        return self
 
     def __exit__(
         self,
@@ -123,14 +136,23 @@ def refuse_linked_database(path: str) -> None:
     refuse_links([os.path.dirname(path), *(path + tail for tail in SQLITE_TAILS)])
 
 
-def sweep(folder: str) -> None:
-    """Remove temporary files that killed processes left in a folder; the caller holds the lock."""
-    for name in os.listdir(folder or "."):
-        path = os.path.join(folder, name)
+def sweep(folder: int) -> None:
+    """Remove the temporary files that killed processes left in an opened folder of ours.
+
+    The caller holds the lock.
+    """
+    for name in os.listdir(folder):
         if name.endswith(TEMPORARY):
-            os.unlink(path)
-        elif name in (APPLY_JOURNAL, REVERT_JOURNAL, MILESTONES) and os.path.isdir(path):
-            sweep(path)
+            os.unlink(name, dir_fd=folder)
+        elif name in (APPLY_JOURNAL, REVERT_JOURNAL, MILESTONES):
+            try:
+                inside = os.open(name, _FOLDER, dir_fd=folder)
+            except NotADirectoryError:
+                continue
+            try:
+                sweep(inside)
+            finally:
+                os.close(inside)
 
 
 def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:

@@ -19,9 +19,13 @@ _PIECE = 1 << 20
 
 
 class WorkingFiles(Beneath):
-    """The files below a folder that others change, by paths relative to it or in it."""
+    """The files below a folder that others change, by paths relative to it or in it.
+
+    The folder's own path holds no link, or what takes its place would be changed instead.
+    """
 
     __slots__ = ()
+    follows_root = False
 
     def reach(self, path: str) -> os.stat_result | None:
         """Return the same as `status`, and None also if a link leads to the path or a file is."""

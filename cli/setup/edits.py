@@ -15,8 +15,10 @@ from cli.setup.hosts import Wanted, foreign_guard
 from cli.setup.journal import Change, Content, content_of, missing
 from cli.setup.record import NOTHING, Edited, Placed
 from shared.mode.sessions import sha256
+from shared.paths import real_path
 from state.beneath import Beneath
 from state.errors import Problem, Refused
+from state.files import unusable
 
 if TYPE_CHECKING:
     from cli.setup.documents import Entry, Form
@@ -71,13 +73,15 @@ class Work:
             step(path)
         except Refused as refusal:
             self.problems += refusal.problems
+        except OSError as error:  # it was something else a moment before
+            self.problems += unusable(path, error).problems
 
     def _link(self, path: str) -> None:
         target, old = self.wanted.links.get(path, ""), self._before.links.get(path, "")
         here = content_of_link(path)
         is_ours = here is not None and here.link != "" and here.link == old
         if target and here is not None and not is_ours:
-            if os.path.realpath(path) != os.path.realpath(target):
+            if real_path(path) != real_path(target):
                 text = f"{_kind(here)} that is not ours is here; it was not changed"
                 raise Refused("conflict", path, text, "move it away, then run setup again")
             return  # as somebody has made it, and so not to be removed
@@ -114,7 +118,7 @@ class Work:
         rows = [(form, entry) for at, form, entry in self.wanted.entries if at == path]
         form = rows[0][0] if rows else form_of(path)
         entries = [entry for _, entry in rows]
-        real = os.path.realpath(path)
+        real = real_path(path)
         here = content_of(real)
         try:
             text = here.data.decode() if here else ""

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cli.setup.record import readable
 from shared.mode.sessions import sha256
 from shared.resources import setup_path
+from state.beneath import Beneath
 from state.errors import Problem, Refused
-from state.files import TEMPORARY, read_json, sweep, sync_folder, write_atomic, write_json
+from state.files import TEMPORARY, read_json, sync_folder, write_atomic, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -127,7 +128,7 @@ def undo_unfinished() -> None:
     Raises Refused for a file that somebody has changed since; the copies stay where they are kept.
     """
     path = setup_path(_JOURNAL)
-    sweep(setup_path())
+    Beneath(os.path.dirname(setup_path())).sweep(setup_path())
     if os.path.exists(path):
         with readable(path, "the journal of a setup that did not end"):
             journal = read_json(path)
@@ -201,9 +202,10 @@ def _write(path: str, content: Content | None) -> None:
 def _sweep_beside(path: str) -> None:
     """Remove the temporary files that a killed setup has left beside a path."""
     folder, name = os.path.split(path)
-    for found in os.listdir(folder) if os.path.isdir(folder) else ():
-        if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
-            os.unlink(os.path.join(folder, found))
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        for found in os.listdir(folder):
+            if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
+                os.unlink(os.path.join(folder, found))
 
 
 def _forget_copies() -> None:

@@ -7,6 +7,7 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
+from shared.resources import PLANNER_FOLDER
 from state.beneath import Beneath
 from state.errors import Refused
 from state.removal import remove_all
@@ -81,11 +82,16 @@ def remove_behind(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove one of the planner's folders, even if read-only; links in it are not followed."""
-    around, name = os.path.split(os.path.abspath(path))
+    """Remove one of the planner's folders, even if read-only.
+
+    No link in it is followed, nor one on the way from `.planner` to it. Raises OSError.
+    """
+    path = os.path.abspath(path)
+    ours, folder_name, _ = path.rpartition(f"{os.sep}{PLANNER_FOLDER}{os.sep}")
     if not os.path.lexists(path):
         return
-    folder = os.open(around, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    root = f"{ours}{os.sep}{PLANNER_FOLDER}" if folder_name else os.path.dirname(path)
+    folder, name = Beneath(root).opened(path)
     try:
         try:
             remove_all(folder, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,18 @@ def files(tmp_path: Path) -> WorkingFiles:
     for name, target in links.items():
         (tmp_path / "root" / name).symlink_to(target)
     return WorkingFiles(str(tmp_path / "root"))
+
+
+@pytest.mark.requirement("PP-9")
+@pytest.mark.parametrize("call", TAKING_LINKS)
+def test_nothing_is_changed_behind_a_working_tree_that_is_a_link(
+    files: WorkingFiles, tmp_path: Path, call: str
+) -> None:
+    (tmp_path / "tree").symlink_to(files.root)
+    before = tree_of(tmp_path)
+    with contextlib.suppress(Refused):
+        TAKING_LINKS[call](WorkingFiles(str(tmp_path / "tree")), "to_file")
+    assert tree_of(tmp_path) == before
 
 
 def tree_of(folder: Path) -> dict[str, bytes | str]:

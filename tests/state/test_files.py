@@ -226,6 +226,15 @@ class TestTheLock:
         with Lock(str(tmp_path / "lock"), "me", timeout_s=0.1):
             pass
 
+    @pytest.mark.requirement("PP-9")
+    def test_is_not_taken_behind_a_link_in_its_folders_place(self, tmp_path: Path) -> None:
+        (tmp_path / "outside").mkdir()
+        (tmp_path / "outside" / f"x{files.TEMPORARY}").touch()
+        (tmp_path / "run").symlink_to("outside")
+        (problem,) = refusal(Lock(str(tmp_path / "run" / "lock"), "me").__enter__)
+        assert problem.at == str(tmp_path / "run" / "lock")
+        assert os.listdir(tmp_path / "outside") == [f"x{files.TEMPORARY}"]
+
     def test_of_a_killed_process_is_free(self, tmp_path: Path) -> None:
         with self.hold(tmp_path / "lock") as holder:
             holder.kill()

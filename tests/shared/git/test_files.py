@@ -47,3 +47,15 @@ def test_a_removal_that_fails_takes_no_file_behind_a_folder_that_becomes_a_link(
         with contextlib.suppress(OSError):
             remove_tree(str(tmp_path / "folder"))
     assert (outside / "file").exists()
+
+
+@pytest.mark.requirement("PP-9")
+@pytest.mark.parametrize("name", ["worktree", "worktree/src"])
+def test_nothing_is_removed_behind_a_run_that_is_a_link(tmp_path: Path, name: str) -> None:
+    outside, runs = tmp_path / "outside", tmp_path / ".planner" / "runs"
+    (outside / "worktree" / "src").mkdir(parents=True)
+    runs.mkdir(parents=True)
+    (runs / "one").symlink_to(outside)
+    with pytest.raises(OSError, match="Not a directory"):
+        remove_tree(str(runs / "one" / name))
+    assert (outside / "worktree" / "src").exists()
