@@ -9,7 +9,7 @@ import os
 
 from shared.paths import check_one_reading
 from state.errors import Refused
-from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
+from state.journals import APPLY_JOURNAL, MILESTONES, PLANNER, REVERT_JOURNAL
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = os.path.join(ROOT, "bin", "planner")
-PLANNER_FOLDER = ".planner"
+PLANNER_FOLDER = PLANNER
 # Set by the launcher of setup, which assistants start.
 LAUNCHED = "PLANNER_HOST"
 DATABASE = "planner.db"

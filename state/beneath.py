@@ -12,7 +12,7 @@ import os
 import stat
 
 from state.errors import Refused
-from state.files import TEMPORARY, fill, read_bytes, unusable
+from state.files import TEMPORARY, read_bytes, unusable, write_in
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A folder on the way may be one that cannot be listed.
 _WAY = _FOLDER | getattr(os, "O_PATH", 0)
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _LINK = "is a symbolic link, and what has this name is read and written in the repository itself"
 _INSTEAD = "put a file or folder of its own in place of the link; then run the same command again"
@@ -105,11 +104,7 @@ class Beneath:
         def write(folder: int, name: str) -> None:
             old = _status(folder, name)
             bits = mode if mode is not None else old.st_mode & 0o777 if old else 0o644
-            temporary = f".{name}.{os.getpid()}{TEMPORARY}"
-            if _status(folder, temporary) is not None:
-                os.unlink(temporary, dir_fd=folder)
-            fill(os.open(temporary, _NEW, bits, dir_fd=folder), data, bits)
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            write_in(folder, name, data, bits)
             os.fsync(folder)
 
         self._at(path, write)

@@ -11,7 +11,7 @@ import sys
 import time
 
 from state.errors import Refused
-from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
+from state.journals import APPLY_JOURNAL, MILESTONES, PLANNER, REVERT_JOURNAL
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ TEMPORARY = ".planner-tmp"
 # What SQLite keeps beside a database, while it writes and after a crash.
 SQLITE_TAILS = ("", "-journal", "-wal", "-shm")
 LOCK_TIMEOUT_S = 30.0
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -44,7 +45,7 @@ class Lock:
         # Not by the whole path: a link in the folder's place would be written through.
         around, name = os.path.split(self.path)
         try:
-            folder = os.open(around, _FOLDER)
+            folder = open_folder(around)
         except OSError as error:
             raise unusable(self.path, error) from None
         try:
@@ -161,36 +162,67 @@ def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
     `mode` is the permission bits; None keeps the old file's, 0600 for a new one. A failure of
     the system raises Refused and leaves the old file.
     """
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}{TEMPORARY}")
     try:
-        if mode is None:
-            mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
-        _write_new(temporary, data, mode)
-        os.replace(temporary, path)
+        folder = open_folder(os.path.dirname(path))
     except OSError as error:
-        _discard(temporary)
         raise unusable(path, error) from None
     try:
-        sync_folder(folder)
+        write_in(folder, os.path.basename(path), data, mode)
+    except OSError as error:
+        raise unusable(path, error) from None
+    try:
+        os.fsync(folder)
     except OSError as error:
         text = f"the file was written, but a crash may lose it: {error.strerror or error}"
         raise Refused("refused", path, text, "run the command again") from None
+    finally:
+        os.close(folder)
 
 
-def _discard(path: str) -> None:
-    """Remove a temporary file and ignore errors, since the lock's next holder removes leftovers."""
+def open_folder(path: str) -> int:
+    """Open a folder by its path; no link is followed behind a `.planner` in it. Raises OSError."""
+    path = os.path.abspath(path)
+    around, ours, inside = path.partition(f"{os.sep}{PLANNER}{os.sep}")
+    folder = os.open(f"{around}{ours}" if ours else path, _FOLDER & ~os.O_NOFOLLOW)
+    for name in filter(None, inside.split(os.sep)):
+        try:
+            inner = os.open(name, _FOLDER, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = inner
+    return folder
+
+
+def write_in(folder: int, name: str, data: bytes, mode: int | None = None) -> None:
+    """Write a file of an opened folder so that a crash leaves its old or its new content.
+
+    The same as `write_atomic`, but for the sync of the folder; raises OSError.
+    """
+    temporary = f".{name}.{os.getpid()}{TEMPORARY}"
     try:
-        os.unlink(path)
+        if mode is None:
+            mode = _mode_of(folder, name)
+        _discard(folder, temporary)
+        fill(os.open(temporary, _NEW, mode, dir_fd=folder), data, mode)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        # What is left is removed by the lock's next holder.
+        _discard(folder, temporary)
+        raise
+
+
+def _mode_of(folder: int, name: str) -> int:
+    try:
+        return os.stat(name, dir_fd=folder).st_mode & 0o777
+    except FileNotFoundError:
+        return 0o600
+
+
+def _discard(folder: int, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
     except OSError:
         return
-
-
-def _write_new(path: str, data: bytes, mode: int) -> None:
-    if os.path.lexists(path):
-        os.unlink(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    fill(os.open(path, flags, mode), data, mode)
 
 
 def fill(descriptor: int, data: bytes, mode: int) -> None:

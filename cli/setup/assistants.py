@@ -54,6 +54,8 @@ class Prepared(NamedTuple):
     told: dict[str, str]
     works: dict[str, Work]
     kept: list[str]
+    # The repository's root if the settings are its own, else "".
+    project: str
 
     @property
     def last(self) -> bool:
@@ -83,12 +85,14 @@ def prepare(asked: Asked) -> Iterator[Prepared]:
         changes += _skill_folder(remove=last)
         changes += _recorded(after, remove=last)
         gone = [folder for work in works.values() for folder in work.gone]
-        yield Prepared(asked, changes, gone, _assistant_notes(works, asked, project), works, kept)
+        yield Prepared(
+            asked, changes, gone, _assistant_notes(works, asked, project), works, kept, project
+        )
 
 
 def carry_out(prepared: Prepared) -> None:
     """Write all changes, or none; then compile our modules, or remove what only setup needs."""
-    write_all(prepared.changes, prepared.gone)
+    write_all(prepared.changes, prepared.gone, prepared.project)
     if prepared.last:
         _remove_the_rest()
     else:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cli.setup.record import readable
 from shared.mode.sessions import sha256
+from shared.paths import lies_in
 from shared.resources import setup_path
 from state.beneath import Beneath
 from state.errors import Problem, Refused
-from state.files import TEMPORARY, read_json, sync_folder, write_atomic, write_json
+from state.files import TEMPORARY, open_folder, read_json, write_atomic, write_in, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,29 +86,31 @@ def only_setup() -> Iterator[None]:
         os.close(handle)
 
 
-def carry_out(changes: Sequence[Change], gone: Sequence[str] = ()) -> None:
+def carry_out(changes: Sequence[Change], gone: Sequence[str] = (), project: str = "") -> None:
     """Make all changes, and remove the folders `gone` that are empty then.
 
-    Raises Refused when one fails, after undoing those before it.
+    Below the folder `project` no link is followed. Raises Refused when one fails, after undoing
+    those before it.
     """
     made = [folder for change in changes if change.after for folder in missing(change.path)]
     rows = [_row(number, change) for number, change in enumerate(changes)]
     folders = [*dict.fromkeys(made)]
-    write_json(setup_path(_JOURNAL), {"changes": rows, "folders": folders, "gone": [*gone]})
+    noted = {"changes": rows, "folders": folders, "gone": [*gone], "project": project}
+    write_json(setup_path(_JOURNAL), noted)
     at = setup_path()
     try:
         for at in folders:
-            os.mkdir(at)
+            with _around(at, project) as (folder, name):
+                os.mkdir(name, dir_fd=folder)
         for at, _, after in changes:
-            _write(at, after)
+            _write(at, after, project)
     except (OSError, Refused) as error:
         undo_unfinished()
         said = error.problems[0].problem if isinstance(error, Refused) else error.strerror
         text = f"{said}; every file is as it was"
         raise Refused("refused", at, text, "make it writable, then run it again") from None
-    for folder in gone:
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)
+    for at in gone:
+        _remove_empty(at, project)
     os.unlink(setup_path(_JOURNAL))
     _forget_copies()
 
@@ -134,14 +137,14 @@ def undo_unfinished() -> None:
             journal = read_json(path)
             changes, folders, gone = (journal[name] for name in ("changes", "folders", "gone"))
             paths = [row["path"] for row in changes]
+            project = journal.get("project", "")
         for changed in paths:
             _sweep_beside(changed)
-        problems = [p for row in reversed(changes) for p in _put_back(row)]
+        problems = [p for row in reversed(changes) for p in _put_back(row, project)]
         if problems:
             raise Refused.of(problems)
         for folder in reversed(folders):
-            with contextlib.suppress(OSError):
-                os.rmdir(folder)
+            _remove_empty(folder, project)
         for folder in reversed(gone):
             os.makedirs(folder, exist_ok=True)
         os.unlink(path)
@@ -161,7 +164,25 @@ def _row(number: int, change: Change) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _put_back(row: dict[str, Any]) -> list[Problem]:
+@contextlib.contextmanager
+def _around(path: str, project: str) -> Iterator[tuple[int, str]]:
+    """Yield the opened folder of a path and the name in it; raises OSError."""
+    if project and lies_in(path, (project,)):
+        folder, name = Beneath(project).opened(path)
+    else:
+        folder, name = open_folder(os.path.dirname(path)), os.path.basename(path)
+    try:
+        yield folder, name
+    finally:
+        os.close(folder)
+
+
+def _remove_empty(path: str, project: str) -> None:
+    with contextlib.suppress(OSError), _around(path, project) as (folder, name):
+        os.rmdir(name, dir_fd=folder)
+
+
+def _put_back(row: dict[str, Any], project: str) -> list[Problem]:
     path, kept = row["path"], row["before"]
     copy = setup_path(_COPIES, kept["copy"]) if kept else ""
     mark = _mark(content_of(path))
@@ -174,9 +195,10 @@ def _put_back(row: dict[str, Any]) -> list[Problem]:
         if kept:
             with open(copy, "rb") as file:
                 before = Content(file.read(), kept["mode"], kept["link"])
-        for folder in missing(path) if before else ():
-            os.mkdir(folder)
-        _write(path, before)
+        for at in missing(path) if before else ():
+            with _around(at, project) as (folder, name):
+                os.mkdir(name, dir_fd=folder)
+        _write(path, before, project)
     return []
 
 
@@ -187,16 +209,17 @@ def _mark(content: Content | None) -> str:
     return f"link {content.link}" if content.link else sha256(content.data)
 
 
-def _write(path: str, content: Content | None) -> None:
-    if content is None:
-        os.unlink(path)
-        sync_folder(os.path.dirname(path))
-    elif content.link:
-        temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{TEMPORARY}")
-        os.symlink(content.link, temporary)
-        os.replace(temporary, path)
-    else:
-        write_atomic(path, content.data, content.mode)
+def _write(path: str, content: Content | None, project: str) -> None:
+    with _around(path, project) as (folder, name):
+        if content is None:
+            os.unlink(name, dir_fd=folder)
+        elif content.link:
+            temporary = f".{name}.{TEMPORARY}"
+            os.symlink(content.link, temporary, dir_fd=folder)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        else:
+            write_in(folder, name, content.data, content.mode)
+        os.fsync(folder)
 
 
 def _sweep_beside(path: str) -> None:

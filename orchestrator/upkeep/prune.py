@@ -14,6 +14,7 @@ from shared.git.files import remove_tree
 from shared.git.journal import journal_state
 from shared.git.orphans import forget_worktrees, is_kept, orphaned_worktrees
 from shared.git.repository import repository_at
+from shared.paths import followed
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import State
 from state.clock import moment
@@ -64,7 +65,7 @@ def ended_runs(database: Database, age_s: int) -> list[Run]:
         run
         for run in runs
         if os.path.isdir(run.state_dir)
-        and os.path.realpath(run.state_dir) == run.state_dir
+        and followed(run.state_dir) == run.state_dir
         and ended_at(database, run) <= until
     ]
 

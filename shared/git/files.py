@@ -7,9 +7,9 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from shared.resources import PLANNER_FOLDER
 from state.beneath import Beneath
 from state.errors import Refused
+from state.files import open_folder
 from state.removal import remove_all
 
 if TYPE_CHECKING:
@@ -86,12 +86,10 @@ def remove_tree(path: str) -> None:
 
     No link in it is followed, nor one on the way from `.planner` to it. Raises OSError.
     """
-    path = os.path.abspath(path)
-    ours, folder_name, _ = path.rpartition(f"{os.sep}{PLANNER_FOLDER}{os.sep}")
+    around, name = os.path.split(os.path.abspath(path))
     if not os.path.lexists(path):
         return
-    root = f"{ours}{os.sep}{PLANNER_FOLDER}" if folder_name else os.path.dirname(path)
-    folder, name = Beneath(root).opened(path)
+    folder = open_folder(around)
     try:
         try:
             remove_all(folder, name)

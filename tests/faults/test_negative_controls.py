@@ -62,9 +62,9 @@ def without(tmp_path: Path) -> Callable[[str, str], str]:
 
 def lost_updates(scene: Scene) -> int:
     """Return how many of two decisions are not there when one writer is slow to place its file."""
-    words = [strace.PROGRAM or "strace", "-qq", "-o", "/dev/null", "-e", "trace=rename"]
+    words = [strace.PROGRAM or "strace", "-qq", "-o", "/dev/null", "-e", "trace=renameat"]
     slow = subprocess.Popen(
-        [*words, "-e", "inject=rename:delay_enter=3000000", *scene.command(*_add("Slow"))],
+        [*words, "-e", "inject=renameat:delay_enter=3000000", *scene.command(*_add("Slow"))],
         env=strace.environment(),
         stdout=subprocess.DEVNULL,
     )
@@ -99,13 +99,13 @@ def broken_plans(scene: Scene, folder: Path) -> int:
 
 def order_of_writing(scene: Scene, log: Path) -> list[str]:
     """Return what was done for plan.json, in order: write, fsync, rename, fsync folder."""
-    words = ["-qq", "-y", "-s", "0", "-o", str(log), "-e", "trace=write,fsync,rename"]
+    words = ["-qq", "-y", "-s", "0", "-o", str(log), "-e", "trace=write,fsync,renameat"]
     done = strace.run([strace.PROGRAM or "strace", *words, *scene.command(*BATCH)])
     assert done.code == 0, done.text
     shown = {
         "write": rf"write\(\d+<{scene.state_dir}/\.plan\.json",
         "fsync": rf"fsync\(\d+<{scene.state_dir}/\.plan\.json",
-        "rename": r"rename\(",
+        "rename": r"renameat\(",
         "fsync folder": rf"fsync\(\d+<{scene.state_dir}>",
     }
     lines = log.read_text().splitlines()
@@ -149,7 +149,7 @@ def test_bytes_are_on_disk_before_their_name_and_the_name_before_the_answer(
     ("old", "new", "missing"),
     [
         (f"{WRITE}        os.fsync(descriptor)\n", WRITE, "fsync"),
-        ("        sync_folder(folder)\n", "        pass\n", "fsync folder"),
+        ("    try:\n        os.fsync(folder)\n", "    try:\n        pass\n", "fsync folder"),
     ],
 )
 def test_without_an_fsync_the_order_shows_it(

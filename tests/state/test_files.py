@@ -170,8 +170,8 @@ except Refused as refused:
             pytest.skip("strace may not trace here")
         lines = [line for line in log.read_text().splitlines() if str(tmp_path) in line]
         seen = [line.partition("(")[0] for line in lines]
-        assert seen == ["openat", "fchmod", "write", "fsync", "rename", "openat", "fsync"]
-        assert "O_EXCL|O_NOFOLLOW" in lines[0]
+        assert seen == ["openat", "openat", "fchmod", "write", "fsync", "renameat", "fsync"]
+        assert "O_EXCL|O_NOFOLLOW" in lines[1]
         assert f"<{tmp_path}>" in lines[-1]
 
     def test_is_the_old_or_the_new_file_for_every_reader(self, tmp_path: Path) -> None:
@@ -230,9 +230,12 @@ class TestTheLock:
     def test_is_not_taken_behind_a_link_in_its_folders_place(self, tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
         (tmp_path / "outside" / f"x{files.TEMPORARY}").touch()
-        (tmp_path / "run").symlink_to("outside")
-        (problem,) = refusal(Lock(str(tmp_path / "run" / "lock"), "me").__enter__)
-        assert problem.at == str(tmp_path / "run" / "lock")
+        (tmp_path / ".planner").mkdir()
+        (tmp_path / ".planner" / "run").symlink_to(tmp_path / "outside")
+        run = tmp_path / ".planner" / "run"
+        (problem,) = refusal(Lock(str(run / "lock"), "me").__enter__)
+        assert problem.at == str(run / "lock")
+        assert refusal(write_atomic, str(run / "plan.json"), b"{}")
         assert os.listdir(tmp_path / "outside") == [f"x{files.TEMPORARY}"]
 
     def test_of_a_killed_process_is_free(self, tmp_path: Path) -> None:
