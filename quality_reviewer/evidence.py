@@ -49,7 +49,7 @@ class Evidence:
         self._of_design = phase == "plan-design"
         self._of_code = phase in CODE_PHASES and not documented
         self.ran = Ran(state.state_dir, plan, documented=documented)
-        self._lines = PlannedLines(state, plan)
+        self._lines = PlannedLines.of(state, plan)
 
     def problem(self, item: Item, text: str, at: str) -> Problem | None:
         """Return what is wrong with the evidence for an answer to `item`; None if it is valid.

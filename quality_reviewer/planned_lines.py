@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from quality_reviewer.checks.git_trees import Objects
 from shared.git.change import GITLINK
@@ -30,6 +30,15 @@ _SAYS = re.compile(r"\w")
 
 class PlannedLines:
     """The lines of a repository's files at a plan's base and as the plan has them."""
+
+    _last: ClassVar[tuple[State, Plan, PlannedLines] | None] = None
+
+    @classmethod
+    def of(cls, state: State, plan: Plan) -> PlannedLines:
+        """Return the lines for a plan, the same ones for the same plan: git is asked once."""
+        if cls._last is None or cls._last[0] is not state or cls._last[1] is not plan:
+            cls._last = (state, plan, cls(state, plan))
+        return cls._last[2]
 
     def __init__(self, state: State, plan: Plan) -> None:
         self._state, self._plan = state, plan
