@@ -71,8 +71,8 @@ class Scene:
     def place(self, **values: object) -> State:
         """Put fields of the run's row where a test begins, and open it."""
         database = self.state().database
-        names = ", ".join(f"{name}=?" for name in values)
-        database.connection.execute(f"UPDATE runs SET {names}", tuple(values.values()))  # noqa: S608
+        for name, value in values.items():
+            database.connection.execute(f"UPDATE runs SET {name}=?", (value,))  # noqa: S608
         return self.state()
 
     def state(self) -> State:
