@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +13,6 @@ from shared.execution.progress import View
 from shared.resources import journal_path
 from tests.shared.execution.scene import Scene, milestone
 from tests.state.plans import CHANGE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMMIT = "c" * 40
 NOTHING = "your files: nothing of this run is in them"
@@ -50,8 +47,10 @@ def test_a_cancelled_run_left_nothing_and_can_be_started_again(scene: Scene) -> 
 
 def test_what_was_applied_and_not_committed_stays_and_can_be_undone(scene: Scene) -> None:
     scene.move("cancel")
-    with open(journal_path(scene.state_dir), "w", encoding="utf-8") as file:
-        json.dump({"state": "applied"}, file)
+    Path(journal_path(scene.state_dir)).mkdir()
+    Path(journal_path(scene.state_dir), "journal.json").write_text(
+        '{"version": 1, "state": "applied", "digest": "", "x_bits": true, "moves": [], "folders": {}}'
+    )
     lines, command, is_there = said(scene)
     assert lines == ["your files: they hold what was applied; it is not committed"]
     assert command.startswith("undo ")
