@@ -56,6 +56,7 @@ def shown(text: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith(f"{quote(PROGRAM)} ")]
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("HO-5")
 @pytest.mark.parametrize("options", [(), ("--depth", "full"), ("--depth", "intent"), ("--chat",)])
 def test_a_person_who_starts_a_run_is_told_who_goes_on_and_how_to_end_it(
@@ -124,6 +125,7 @@ def test_after_an_approval_the_assistant_or_the_person_carries_the_plan_out(
     assert ["undo"] in shown(done)
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("HO-5")
 def test_whatever_a_person_tells_a_run_the_answer_says_who_goes_on(journey: Journey) -> None:
     journey.to("submitted")
