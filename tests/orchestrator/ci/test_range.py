@@ -49,6 +49,7 @@ def test_the_runs_own_commit_is_exact_and_what_nobody_planned_has_no_plan(
     )
 
 
+@pytest.mark.quick
 def test_a_squash_merge_has_the_same_bytes_with_its_line_or_without(planned: Planned) -> None:
     for text in (f"Squashed\n\n* Add two\n\nPlan-Digest: {planned.digest}\n\n* Fix", "Squashed"):
         planned.git("switch", "-q", "-C", "main", planned.base)
@@ -148,6 +149,7 @@ def test_an_edited_commit_names_the_files_and_those_that_nobody_planned(planned:
     assert (row["edited"], row["additional"]) == ([], ["README.md"])
 
 
+@pytest.mark.quick
 def test_a_revert_is_judged_against_what_takes_the_plan_back(planned: Planned) -> None:
     assert planned.journey.planner("undo").code == 0
     [row] = planned.rows("HEAD~1..HEAD")
