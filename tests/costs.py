@@ -3,9 +3,10 @@
 `--costs` prints the most costly tests and the sums by room. `--write-durations` keeps the costs in
 durations.json, from which `--quick` takes the cheap tests: what is not in that file costs less than
 `CHEAP_S`, or is newer than it and runs. A test marked `quick` runs there whatever it costs: it goes
-through much of the product that nothing cheap reaches. What several tests share, a fixture of a module or session,
-is a cost of each of them in equal parts: whichever runs first has it made. If some are too dear for
-`--quick`, the others bear their parts there. Works in one process and under xdist.
+through much of the product that nothing cheap reaches. What several tests share, a fixture of a
+module or session, is a cost of each of them in equal parts: whichever runs first has it made. If
+some are too dear for `--quick`, the others bear their parts there. Works in one process and under
+xdist.
 """
 
 from __future__ import annotations

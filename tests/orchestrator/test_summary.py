@@ -58,15 +58,15 @@ def test_a_plan_is_summed_up_a_line_for_each_subject(scene: Scene) -> None:
     [
         ([], "NOT VERIFIED"),
         ([result(outcome="known-failure", baseline="fail")],
-         "make: fails on the base as well, so it tells NOTHING of the change"
-         " (in the worktree · from planner.toml)"),
+         ("make: fails on the base as well, so it tells NOTHING of the change"
+         " (in the worktree · from planner.toml)")),
         ([result(exercised=True), result(command="lint")],
-         "make: pass (in the worktree · from planner.toml); "
+         ("make: pass (in the worktree · from planner.toml); "
          "lint: pass (in the worktree · from planner.toml); "
-         "with the changed code broken this fails, so some of it is run"),
+         "with the changed code broken this fails, so some of it is run")),
         ([result(exercised=False)],
-         "make: pass (in the worktree · from planner.toml); "
-         "with the changed code broken this still passes, so none of it is run"),
+         ("make: pass (in the worktree · from planner.toml); "
+         "with the changed code broken this still passes, so none of it is run")),
     ],
     ids=["none", "known failure", "exercised", "not exercised"],
 )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -13,10 +12,12 @@ from shared.resources import review_path
 from shared.steps.entry_points import find_workflow
 from shared.steps.printing import print_step
 from state.errors import Refused
+from tests.journey import Answer
 from tests.shared.execution.scene import Scene, milestone
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from xml.etree import ElementTree as ET
 
 pytestmark = pytest.mark.requirement("PL-18")
 
@@ -33,7 +34,7 @@ def asked(folder: Path, group: str) -> ET.Element:
     write_review(review_path(scene.state_dir, "plan-design"), Review("plan-design", 1, ITEMS))
     state = scene.place(workflow="planner", step=4, stage="gathering")
     text = print_step(find_workflow("plan-design-qr"), 1, state, {"group": group})
-    return ET.fromstring(text)
+    return Answer(0, text, "").block
 
 
 def test_a_reviewer_gets_the_open_questions_of_its_group(tmp_path: Path) -> None:

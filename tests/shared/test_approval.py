@@ -63,9 +63,18 @@ def test_form_1_is_read_and_written_as_it_was(signature: str | None, tmp_path: P
 
 
 def test_a_signature_is_over_what_is_approved_and_not_over_who_gave_it() -> None:
-    for covered in ({"tree": None}, {"beside": ()}, {"author": "X"}, {"signing": None}):
+    fields: list[dict[str, Any]] = [
+        {"tree": None}, {"beside": ()}, {"author": "X"}, {"signing": None},
+    ]  # fmt: skip
+    for covered in fields:
         assert WHOLE._replace(**covered).message != WHOLE.message, covered
-    free = {"word": "unproven", "who": "", "proof": None, "commit": None, "staged": ()}
+    free: dict[str, Any] = {
+        "word": "unproven",
+        "who": "",
+        "proof": None,
+        "commit": None,
+        "staged": (),
+    }
     assert WHOLE._replace(**free).message == WHOLE.message
     first = Approval(DIGEST, BASE, form=1)
     assert first._replace(tree=TREE, author="X").message == first.message

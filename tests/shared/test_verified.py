@@ -28,8 +28,10 @@ def result(**values: Any) -> VerifyResult:  # noqa: ANN401 – fields of any typ
         ({"chosen_by": "assistant", "exercised": True}, "in the worktree · the assistant's own"),
         (
             {"chosen_by": "assistant", "exercised": False},
-            "NOT VERIFIED by it, since it passes with the changed code broken too"
-            " · in the worktree · the assistant's own",
+            (
+                "NOT VERIFIED by it, since it passes with the changed code broken too"
+                " · in the worktree · the assistant's own"
+            ),
         ),
         ({"exercised": False}, "in the worktree · from planner.toml"),
         ({"seconds": 3}, "in the worktree · from planner.toml · 3 s"),
@@ -47,8 +49,10 @@ def result(**values: Any) -> VerifyResult:  # noqa: ANN401 – fields of any typ
         ),
         (
             {"passed_over": ("tox: no tox",)},
-            "in the worktree · from planner.toml"
-            " · passed over, since it fails on the base as well: tox: no tox",
+            (
+                "in the worktree · from planner.toml"
+                " · passed over, since it fails on the base as well: tox: no tox"
+            ),
         ),
     ],
 )
@@ -67,7 +71,9 @@ def test_a_review_is_shown_each_command_by_the_name_that_evidence_cites() -> Non
         "passed over, since it fails on the base as well: tox: no tox",
         "passed over, since it fails on the base as well: nox: no nox",
         "verify 1: pass (base: fail) · make test",
-        "verify 2: pass (base: pass) · 2 passed, 0 failed"
-        " · passes with the changed code broken too · make lint",
+        (
+            "verify 2: pass (base: pass) · 2 passed, 0 failed"
+            " · passes with the changed code broken too · make lint"
+        ),
         "verify 3: known-failure (base: fail) · cannot run here: sphinx · make docs",
     ]

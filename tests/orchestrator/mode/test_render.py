@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -13,10 +12,11 @@ from orchestrator.mode.lookup import Mode
 from orchestrator.mode.render import render_light, render_mode, status_of
 from state.clock import now
 from state.database import Database
-from tests.journey import words_of
+from tests.journey import Answer, words_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from xml.etree import ElementTree as ET
 
 pytestmark = pytest.mark.requirement("PM-6")
 
@@ -56,7 +56,7 @@ def mode(folder: Path, plan: dict[str, Any] | None = None, **row: object) -> Mod
 
 def shown(found: Mode) -> tuple[ET.Element, list[str], list[str]]:
     """Return the block, its next commands each after its outcome, and those of the person."""
-    block = ET.fromstring(render_mode(found))
+    block = Answer(0, render_mode(found), "").block
     following = [f"{n.get('on')}: {_words(n)}" for n in block.iter("next")]
     return block, following, [_words(p) for p in block.iter("person")]
 

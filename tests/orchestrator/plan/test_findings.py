@@ -52,9 +52,7 @@ def test_an_accepted_finding_is_stored_by_its_check_and_scope(scene: Scene) -> N
     assert state.database.accepted(state.run, "plan-code") == {
         ("plan-code", "names-say-what", "M-001"): "a name of the field"
     }
-    assert told(scene) == [
-        (UNPROVEN, "qr accept", "names-say-what M-001: a name of the field")
-    ]
+    assert told(scene) == [(UNPROVEN, "qr accept", "names-say-what M-001: a name of the field")]
     found = items(scene)
     assert found["qs-001"].accepted == "a name of the field"
     assert found["qa-002"].accepted is None

@@ -27,7 +27,8 @@ def changes(*files: str) -> dict[str, Any]:
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path, [
-        milestone(1, "a.py", **changes("a.py")), milestone(2, "b.py c.py", **changes("b.py", "c.py")),
+        milestone(1, "a.py", **changes("a.py")),
+        milestone(2, "b.py c.py", **changes("b.py", "c.py")),
     ])  # fmt: skip
 
 
@@ -49,7 +50,8 @@ def test_what_was_applied_and_not_committed_stays_and_can_be_undone(scene: Scene
     scene.move("cancel")
     Path(journal_path(scene.state_dir)).mkdir()
     Path(journal_path(scene.state_dir), "journal.json").write_text(
-        '{"version": 1, "state": "applied", "digest": "", "x_bits": true, "moves": [], "folders": {}}'
+        '{"version": 1, "state": "applied", "digest": "", "x_bits": true, "moves": [],'
+        ' "folders": {}}'
     )
     lines, command, is_there = said(scene)
     assert lines == ["your files: they hold what was applied; it is not committed"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -13,6 +12,7 @@ from shared.steps.printing import print_current
 from shared.strategy_record import Strategy, read_strategy
 from state.errors import Refused
 from state.files import write_json
+from tests.journey import Answer
 from tests.shared.execution.scene import Scene
 from tests.strategies import SELF_EXTEND, goal, plan
 
@@ -52,7 +52,7 @@ def hand_in(scene: Scene, value: Json) -> str:
     """Store a strategic plan as its command does; return the name of the step it leads to."""
     write_json(answer_path(scene.state_dir, "strategy.json"), value)
     set_plan(scene.state_dir, "answers/strategy.json", None)
-    return str(ET.fromstring(print_current(scene.state())).get("name"))
+    return str(Answer(0, print_current(scene.state()), "").block.get("name"))
 
 
 @each_route

@@ -6,13 +6,13 @@ import io
 import json
 from itertools import islice
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from orchestrator.upkeep.audit import Record, as_json, as_line, check_terminal, render
 from state.database import Database
 from state.errors import Refused
+from tests.journey import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,14 +50,14 @@ def test_a_log_that_is_long_shows_its_newest_part_and_says_so(database: Database
     assert "Nothing is recorded yet." in render(Record(database, None))
     for number in range(3):
         database.audit(None, "host", f"action-{number}")
-    block = ET.fromstring(render(Record(database, None)))
+    block = Answer(0, render(Record(database, None)), "").block
     assert block.find("task") is None
     assert [line.split(" · ")[1] for line in (block.findtext("data") or "").splitlines()] == [
         "action-0", "action-1", "action-2"
     ]  # fmt: skip
     for number in range(3, 60):
         database.audit(None, "host", f"action-{number}", detail="x" * 1000)
-    block = ET.fromstring(render(Record(database, None)))
+    block = Answer(0, render(Record(database, None)), "").block
     lines = (block.findtext("data") or "").splitlines()
     assert "action-59" in lines[-1]
     assert 1 < len(lines) < 60

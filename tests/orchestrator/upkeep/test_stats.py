@@ -45,7 +45,12 @@ def add(
         ("PlanCompleted", {"final_status": status}),
     ]
     if tokens is not None:
-        payloads.append(("SubAgentResult", {"subagent_step_id": name, "stats": {"prompt_tokens": tokens, "tool_calls": 2}}))
+        payloads.append(
+            (
+                "SubAgentResult",
+                {"subagent_step_id": name, "stats": {"prompt_tokens": tokens, "tool_calls": 2}},
+            )
+        )
     for kind, payload in payloads:
         row = (at, name, kind, json.dumps(payload))
         database.connection.execute("INSERT INTO events VALUES (NULL,?,?,?,?)", row)

@@ -85,8 +85,7 @@ def test_files_of_the_project_are_written_once_the_plan_is_approved(
     home = scene.state_dir
     assert denied("src/a.py", scene, tmp_path) == (
         "src/a.py must not be written before the plan is approved",
-        f"write answers under {home}/answers/; "
-        f"change files of the project under {home}/worktree/",
+        f"write answers under {home}/answers/; change files of the project under {home}/worktree/",
     )
     session = session_of(scene, tmp_path)
     with pytest.raises(Denied) as without_a_run:

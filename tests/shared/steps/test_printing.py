@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from shared.steps.entry_points import find_workflow
 from shared.steps.printing import print_current, print_step
 from state.errors import Refused
+from tests.journey import Answer
 from tests.shared.execution.scene import Scene, milestone
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from xml.etree import ElementTree as ET
 
 pytestmark = pytest.mark.requirement("PL-1", "PL-13")
 
@@ -29,7 +30,7 @@ def scene(tmp_path: Path) -> Scene:
 
 def printed(scene: Scene, workflow: str, number: int | None, *, again: bool = False) -> ET.Element:
     text = print_step(find_workflow(workflow), number, scene.state(), again=again)
-    return ET.fromstring(text)
+    return Answer(0, text, "").block
 
 
 def refused(scene: Scene, workflow: str, number: int | None, *, again: bool = False) -> list[str]:
@@ -144,5 +145,5 @@ def test_a_phase_that_a_run_left_out_is_not_shown_again(scene: Scene) -> None:
 
 def test_the_current_step_is_the_runs_whatever_workflow_asks(scene: Scene) -> None:
     scene.place(step=1)
-    current = ET.fromstring(print_current(scene.state()))
+    current = Answer(0, print_current(scene.state()), "").block
     assert (current.get("workflow"), current.get("number")) == ("planner", "1")
