@@ -61,11 +61,12 @@ def test_every_command_explains_itself_with_an_example(words: str, tmp_path: Pat
 # What a module's commands have before them; "" for one with commands of the top.
 BEFORE = {
     "cli.approve": "approve", "cli.audit": "audit", "cli.config": "config",
-    "cli.context": "context", "cli.execute": "exec", "cli.guard": "guard", "cli.init": "init", "cli.mode": "mode",
-    "cli.plan": "plan", "cli.prune": "prune", "cli.qr": "qr", "cli.recall": "recall",
-    "cli.requirements": "requirements", "cli.review": "review", "cli.start": "start",
-    "cli.strategy_group": "strategy", "cli.tree": "tree", "cli.validate": "validate",
-    "cli.workflow": "workflow", "cli.demo.command": "demo", "cli.setup.command": "setup",
+    "cli.context": "context", "cli.execute": "exec", "cli.guard": "guard", "cli.init": "init",
+    "cli.mode": "mode", "cli.plan": "plan", "cli.prune": "prune", "cli.qr": "qr",
+    "cli.recall": "recall", "cli.requirements": "requirements", "cli.review": "review",
+    "cli.start": "start", "cli.strategy_group": "strategy", "cli.tree": "tree",
+    "cli.validate": "validate", "cli.workflow": "workflow", "cli.demo.command": "demo",
+    "cli.setup.command": "setup",
 }  # fmt: skip
 
 
