@@ -39,8 +39,8 @@ def stored(data: bytes, kind: str = "file", *, executable: bool = False) -> Stor
 
 MOVE = Move("src/a.py", stored(OLD), stored(NEW))
 JOURNAL = Journal(
-    "d" * 64, "applying", True, (MOVE, Move("b", None, stored(NEW)), Move("c", stored(OLD), None)),
-    {"src": 0o755, "new": None},
+    "d" * 64, "applying", x_bits=True, folders={"src": 0o755, "new": None},
+    moves=(MOVE, Move("b", None, stored(NEW)), Move("c", stored(OLD), None)),
 )  # fmt: skip
 
 
