@@ -56,14 +56,13 @@ def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run
             golden(f"blocks/{name}.xml", normalised(answer.text, journey))
         except pytest.fail.Exception as failure:
             failures.append(str(failure))
-        seen.add(name)
         if compared_only:
             continue
         if LONG or (SEED + len(seen)) % AGAIN == 0:
             check_repeated(journey, answer)
         check_commands(journey, answer, foreign, seen)
     assert not failures, "\n".join(failures)
-    assert seen
+    assert compared_only or seen
 
 
 def check_repeated(journey: Journey, answer: Answer) -> None:
