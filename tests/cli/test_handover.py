@@ -56,7 +56,6 @@ def shown(text: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith(f"{quote(PROGRAM)} ")]
 
 
-@pytest.mark.quick
 @pytest.mark.requirement("HO-5")
 @pytest.mark.parametrize("options", [(), ("--depth", "full"), ("--depth", "intent"), ("--chat",)])
 def test_a_person_who_starts_a_run_is_told_who_goes_on_and_how_to_end_it(

@@ -333,7 +333,6 @@ def test_what_a_command_leaves_running_does_not_meet_the_next(site: Site) -> Non
     assert running("sleep 250") == []
 
 
-@pytest.mark.quick
 def test_a_file_broken_on_purpose_is_broken_in_the_place_alone(site: Site) -> None:
     site.write("app.py", "ANSWER = 2\n")
     assert outcome(site, f"{PYTHON} test_app.py").exercised is True

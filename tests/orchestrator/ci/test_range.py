@@ -49,7 +49,6 @@ def test_the_runs_own_commit_is_exact_and_what_nobody_planned_has_no_plan(
     )
 
 
-@pytest.mark.quick
 def test_a_squash_merge_has_the_same_bytes_with_its_line_or_without(planned: Planned) -> None:
     for text in (f"Squashed\n\n* Add two\n\nPlan-Digest: {planned.digest}\n\n* Fix", "Squashed"):
         planned.git("switch", "-q", "-C", "main", planned.base)

@@ -100,7 +100,6 @@ def test_the_doctor_names_what_an_assistant_lacks_and_the_command_for_it(
     assert call(repository.path, "doctor").code == 0
 
 
-@pytest.mark.quick
 @pytest.mark.requirement("HO-5")
 @pytest.mark.parametrize(
     ("host", "parts"),

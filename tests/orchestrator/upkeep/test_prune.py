@@ -51,7 +51,6 @@ def assert_undone(journey: Journey) -> None:
     assert (journey.repository.path / "src/a.py").read_text() == FILES["src/a.py"]
 
 
-@pytest.mark.quick
 def test_a_completed_run_keeps_plan_audit_and_proof_and_can_be_undone(
     make_repo: Repositories,
 ) -> None:
