@@ -2,9 +2,11 @@
 
 `--costs` prints the most costly tests and the sums by room. `--write-durations` keeps the costs in
 durations.json, from which `--quick` takes the cheap tests: what is not in that file costs less than
-`CHEAP_S`, or is newer than it and runs. What several tests share, a fixture of a module or session,
-is a cost of each of them in equal parts: whichever runs first has it made. If some are too dear for
-`--quick`, the others bear their parts there. Works in one process and under xdist.
+`CHEAP_S`, or is newer than it and runs. A test marked `quick` runs there whatever it costs: it goes
+through much of the product that nothing cheap reaches. What several tests share, a fixture of a
+module or session, is a cost of each of them in equal parts: whichever runs first has it made. If
+some are too dear for `--quick`, the others bear their parts there. Works in one process and under
+xdist.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ DURATIONS = os.path.join(os.path.dirname(__file__), "durations.json")
 CHEAP_S = 0.05
 # A test that waits leaves its processor to others, and yet makes `--quick` take longer.
 WAITING = 0.2
+MARK = "quick"
 # In the long form what costs as much begins first: last, it would keep one worker, others idle.
 FIRST_S = 2.0
 MOST = 10
@@ -230,7 +233,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: -_dear(item.nodeid, durations))
     if not config.getoption("--quick"):
         return
-    costly = [item for item in items if _is_listed(item.nodeid, durations)]
+    costly = [
+        item
+        for item in items
+        if _is_listed(item.nodeid, durations) and not item.get_closest_marker(MARK)
+    ]
     config.hook.pytest_deselected(items=costly)
     left = set(costly)
     items[:] = [item for item in items if item not in left]

@@ -132,6 +132,20 @@ def test_the_others_bear_the_part_of_a_dear_test_in_what_is_shared(
     assert "test_alone" not in kept["test_a.py"]
 
 
+def test_the_quick_form_takes_what_is_cheap_or_marked(pytester: pytest.Pytester) -> None:
+    measuring(pytester)
+    pytester.makeini("[pytest]\nmarkers = quick: runs whatever it costs")
+    pytester.makepyfile(
+        test_a="import pytest\ndef test_dear(): pass\ndef test_new(): pass\n"
+        "@pytest.mark.quick\ndef test_marked(): pass\n"
+    )
+    known = {"test_a.py": {"test_dear": 1.0, "test_marked": 1.0}}
+    Path("durations.json").write_text(json.dumps(known), encoding="utf-8")
+    run = pytester.runpytest_subprocess("--quick", "-v")
+    run.assert_outcomes(passed=2, deselected=1)
+    run.stdout.no_fnmatch_line("*test_dear*")
+
+
 def test_a_test_that_waits_is_not_cheap(pytester: pytest.Pytester) -> None:
     measuring(pytester)
     pytester.makepyfile(test_a="import time\ndef test_it(): time.sleep(0.8)\ndef test_b(): pass\n")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from shared.installation import install
+from state.errors import Refused
 from tests.checkout import ROOT, Checkout, make_wheel
 from tests.test_launcher import problem
 
@@ -62,6 +64,17 @@ def test_a_cache_that_cannot_be_written_is_refused(checkout: Checkout) -> None:
     assert answer.returncode == 1
     assert "packages cannot be written" in problem(answer)
     assert "XDG_CACHE_HOME" in problem(answer)
+
+
+@pytest.mark.requirement("HO-3")
+def test_a_cache_below_a_file_is_refused_with_the_folder_and_what_helps(tmp_path: Path) -> None:
+    (tmp_path / "packages").write_text("")
+    home = tmp_path / "packages" / "of a lock"
+    with pytest.raises(Refused) as refused:
+        install(f"{ROOT}/requirements/core.lock", str(home / "core"))
+    [problem] = refused.value.problems
+    assert problem.problem == f"{home} cannot be written: Not a directory"
+    assert "XDG_CACHE_HOME" in problem.allowed
 
 
 @pytest.mark.requirement("HO-3")

@@ -124,6 +124,7 @@ def test_after_an_approval_the_assistant_or_the_person_carries_the_plan_out(
     assert ["undo"] in shown(done)
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("HO-5")
 def test_whatever_a_person_tells_a_run_the_answer_says_who_goes_on(journey: Journey) -> None:
     journey.to("submitted")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import runpy
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +14,7 @@ from cli import whole_run
 from cli.main import MODULES, Lazy, planner
 from orchestrator import host_steps
 from shared.commands import COMMANDS
-from tests.journey import FILES, Journey, call
+from tests.journey import FILES, Journey, call, printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,6 +56,31 @@ def test_every_command_explains_itself_with_an_example(words: str, tmp_path: Pat
     assert answer.code == 0
     assert "Usage: planner " in answer.text
     assert f"Example: planner {words}" in answer.text
+
+
+# What a module's commands have before them; "" for one with commands of the top.
+BEFORE = {
+    "cli.approve": "approve", "cli.audit": "audit", "cli.config": "config",
+    "cli.context": "context", "cli.execute": "exec", "cli.guard": "guard", "cli.init": "init",
+    "cli.mode": "mode", "cli.plan": "plan", "cli.prune": "prune", "cli.qr": "qr",
+    "cli.recall": "recall", "cli.requirements": "requirements", "cli.review": "review",
+    "cli.start": "start", "cli.strategy_group": "strategy", "cli.tree": "tree",
+    "cli.validate": "validate", "cli.workflow": "workflow", "cli.demo.command": "demo",
+    "cli.setup.command": "setup",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", sorted({*MODULES.values(), "cli.main"} - {"cli.ro"}))
+def test_a_module_that_is_run_by_hand_is_its_own_command(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = BEFORE.get(module, "")
+    monkeypatch.setattr(sys, "argv", ["the program's name", "--help"])
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with printed() as (out, _), pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__")
+    assert ended.value.code == 0
+    assert out.getvalue().decode() == call(tmp_path, *before.split(), "--help").text
 
 
 def test_help_alone_lists_every_command(tmp_path: Path) -> None:

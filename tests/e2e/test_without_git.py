@@ -49,6 +49,7 @@ def refusal(answer: Answer) -> str:
     return "\n".join(f"{p.get('at')} {p.text}" for p in answer.block.iter("problem"))
 
 
+@pytest.mark.quick
 def test_a_plan_is_approved_applied_and_compared_and_nothing_is_committed(
     journey: Journey,
 ) -> None:

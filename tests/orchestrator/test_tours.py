@@ -1,7 +1,7 @@
 """Every step and variant that a run can print: its bytes, that printing changes nothing, commands.
 
 Each block is a prompt, so the diff of its golden file is the review. A tour is walked once for all
-that is checked of it.
+that is checked of it; `--quick` compares the bytes alone.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ REFUSED = ("tree run", "exec run", "exec apply", "undo", "exec done", "exec ask"
 
 
 @pytest.mark.slow
+@pytest.mark.quick
 @pytest.mark.requirement("PL-1", "PL-2", "PL-7", "PL-13", "PL-22")
 @pytest.mark.parametrize("tour", TOURS, ids=lambda tour: tour.__name__)
 def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run_anywhere(
@@ -42,7 +43,9 @@ def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run
     golden: Golden,
     foreign: Path,
     tour: Callable[[Repositories], Iterator[Stop]],
+    pytestconfig: pytest.Config,
 ) -> None:
+    compared_only = pytestconfig.getoption("--quick")
     failures = []
     seen: set[str] = set()
     for name, journey, answer in tour(make_repo):
@@ -53,11 +56,13 @@ def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run
             golden(f"blocks/{name}.xml", normalised(answer.text, journey))
         except pytest.fail.Exception as failure:
             failures.append(str(failure))
+        if compared_only:
+            continue
         if LONG or (SEED + len(seen)) % AGAIN == 0:
             check_repeated(journey, answer)
         check_commands(journey, answer, foreign, seen)
     assert not failures, "\n".join(failures)
-    assert seen
+    assert compared_only or seen
 
 
 def check_repeated(journey: Journey, answer: Answer) -> None:

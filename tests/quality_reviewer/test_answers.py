@@ -362,6 +362,7 @@ def test_a_file_that_is_no_json_is_refused(full: Journey) -> None:
     assert snapshot(full) == before
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("PL-18")
 def test_the_same_file_twice_changes_nothing_more(full: Journey) -> None:
     block = full.follow(full.last.runs()[0])

@@ -180,6 +180,7 @@ def test_a_binary_file_is_evidence_by_its_name(make_repo: Repositories) -> None:
     assert answer(journey, "plan-code", asked.id, evidence="src/a.py").code == 0
 
 
+@pytest.mark.quick
 def test_answers_without_evidence_are_refused_at_once_and_the_others_are_kept(
     small: Journey,
 ) -> None:
@@ -221,6 +222,7 @@ def test_what_always_applies_takes_no_none(small: Journey) -> None:
         assert "none: REASON" not in said.text
 
 
+@pytest.mark.quick
 def test_one_answer_is_given_its_evidence_on_the_command_line(small: Journey) -> None:
     asked = item_of(small, "plan-code", "nothing-else")
     words = ("qr", "set", asked.id, "--phase", "plan-code", "--status", "PASS")
@@ -230,6 +232,7 @@ def test_one_answer_is_given_its_evidence_on_the_command_line(small: Journey) ->
     assert (stored.status, stored.evidence) == (PASS, "src/a.py:2")
 
 
+@pytest.mark.quick
 def test_a_whole_line_of_the_change_is_evidence_without_its_number(small: Journey) -> None:
     """A reader who sees a diff has its lines before it, and has to count for their numbers."""
     asked = item_of(small, "plan-code", "nothing-else")

@@ -142,6 +142,7 @@ def test_what_the_context_left_out_assumed_and_bounded_is_found(make_repo: Repos
         assert (best.kind, best.name) == (kind, name)
 
 
+@pytest.mark.quick
 def test_what_is_recalled_says_where_it_comes_from_how_old_and_how_sure(
     remembering: Repository,
 ) -> None:

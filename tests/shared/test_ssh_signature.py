@@ -99,6 +99,7 @@ def test_a_signature_over_something_else_does_not_count(key: Key) -> None:
             verify(signature, other, lines)
 
 
+@pytest.mark.quick
 def test_only_allowed_signers_count_and_only_for_approvals(key: Key) -> None:
     signature = parse(key.sign(DATA))
     lines = key.line(ANN)

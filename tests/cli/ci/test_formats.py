@@ -302,6 +302,7 @@ def test_an_approval_that_is_of_another_plan_is_a_finding_of_its_own(
     ]
 
 
+@pytest.mark.quick
 def test_an_approval_that_proves_too_little_is_no_edit(make_repo: Repositories) -> None:
     """The commit is what was approved; what is wrong is how."""
     planned = Planned(make_repo)

@@ -102,6 +102,7 @@ def test_the_rule_names_the_program_of_the_plugin_and_follows_its_version(
     assert settings.read_text() == before
 
 
+@pytest.mark.quick
 def test_one_assistant_is_removed_and_the_others_stay(home: Home) -> None:
     home.setup("claude", "codex")
     assert home.setup("--remove", "codex").code == 0

@@ -79,6 +79,7 @@ def test_a_no_and_an_interrupt_say_that_nothing_was_written(two: Home) -> None:
     assert not Path(installed_path()).exists()
 
 
+@pytest.mark.quick
 def test_twice_is_one_line_and_a_dry_run_names_the_command_that_writes(two: Home) -> None:
     dry = typed(two.path, "setup", "--dry-run", width=80).text
     assert dry.endswith(f"Nothing was written. To write it:\n    {PROGRAM} setup\n")

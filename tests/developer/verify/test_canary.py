@@ -43,6 +43,7 @@ def test_a_run_against_the_users_own_tree_exercises_nothing(site: Site) -> None:
     assert [(r.outcome, r.exercised) for r in answer.results] == [("pass", False)]
 
 
+@pytest.mark.quick
 def test_python_sees_the_broken_file_in_spite_of_its_bytecode_cache(site: Site) -> None:
     site.write("app.py", "ANSWER = 2\n")
     imports = f"{PYTHON} -c \"import sys; sys.path.insert(0, '.'); import app\""

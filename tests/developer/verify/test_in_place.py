@@ -58,6 +58,7 @@ def commit(site: Site, files: dict[str, str | bytes]) -> Site:
     return Site(site.repo, Path(site.state), files)
 
 
+@pytest.mark.quick
 def test_the_commands_see_the_plan_and_what_git_ignores_but_no_uncommitted_work(site: Site) -> None:
     site.repo.write("app.py", "ANSWER = 'mine'\n")
     site.repo.write("loose.txt", "mine\n")
@@ -309,6 +310,7 @@ def test_what_a_command_must_not_do_is_named_and_leaves_nothing_behind(
     assert Path("/proc/self/mountinfo").read_bytes() == mounts
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("VR-5", "CM-1")
 def test_what_is_verified_holds_stand_ins_of_the_files_that_the_commit_will_add(
     site: Site,

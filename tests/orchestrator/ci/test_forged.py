@@ -37,6 +37,7 @@ def forger(make_repo: Repositories) -> Forger:
 # approvals
 
 
+@pytest.mark.quick
 def test_a_plan_without_an_approval_is_never_enough(forger: Forger) -> None:
     forger.store(None, None)
     row = forger.row()

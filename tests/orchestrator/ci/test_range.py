@@ -148,6 +148,7 @@ def test_an_edited_commit_names_the_files_and_those_that_nobody_planned(planned:
     assert (row["edited"], row["additional"]) == ([], ["README.md"])
 
 
+@pytest.mark.quick
 def test_a_revert_is_judged_against_what_takes_the_plan_back(planned: Planned) -> None:
     assert planned.journey.planner("undo").code == 0
     [row] = planned.rows("HEAD~1..HEAD")

@@ -103,6 +103,7 @@ def strict(make_repo: Repositories, tmp_path: Path) -> Signing:
     return Signing(make_repo, tmp_path, '[approval]\nrequire = "proven"\n')
 
 
+@pytest.mark.quick
 def test_a_persons_own_signature_stands_wherever_the_plan_is_shown(signing: Signing) -> None:
     answer = signing.approve("--sign", "--key", signing.plain)
     assert answer.code == 0, answer.text

@@ -46,6 +46,7 @@ def queue(make_repo: Repositories, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return Queue(make_repo("queued", files=FILES))
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("PC-14")
 def test_the_highest_priority_is_first_then_the_oldest_and_what_waits_says_for_what(
     queue: Queue,
@@ -132,6 +133,7 @@ def test_a_completed_plan_frees_those_after_it_and_its_proof_names_the_next(
     assert json.loads(queue("stats", "--json").text)["runs"] == {"CANCELLED": 1, "COMPLETED": 1}
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("PC-15")
 def test_a_template_brings_several_plans_with_their_order_and_slots(queue: Queue) -> None:
     queue.add("Bump to 1.2")

@@ -97,6 +97,7 @@ def normalised(text: str, rounds: Rounds) -> str:
     return re.sub(STAMP, "TIME", re.sub(TIME, "TIME", text))
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("RL-1", "RL-4", "RL-5", "RL-6", "RL-9")
 @pytest.mark.parametrize("tour", TOURS, ids=lambda tour: tour.__name__)
 def test_every_state_prints_its_golden_block(

@@ -24,6 +24,7 @@ def normal(text: str) -> str:
     return re.sub(r"\d{8}-[0-9a-f]{6}", "RUN", text)
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("RL-1", "RL-3", "RL-8", "RL-9", "RL-10")
 def test_two_rounds_leave_the_files_the_history_and_the_commits_of_the_design(
     rounds: Rounds, golden: Golden

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.run.panel import bar, panel, waits_for_person
+from orchestrator.run.panel import (
+    bar,
+    in_words,
+    panel,
+    questions,
+    ticker,
+    to_type,
+    waits_for_person,
+    where,
+)
 from orchestrator.run.status import watch
+from shared.execution.progress import View
+from tests.journey import words_of
 from tests.shared.execution.scene import OPTIONS, Scene, checkpoint, milestone
 
 if TYPE_CHECKING:
@@ -99,3 +111,64 @@ def test_a_submitted_plan_waits_for_its_person_also_before_anything_has_begun(
     assert waits_for_person(state, scene.view())
     scene.move("cancel")
     assert not waits_for_person(scene.state(), scene.view())
+
+
+@pytest.mark.parametrize(
+    ("workflow", "step", "does"),
+    [
+        ("planner", 2, "Understanding the task"), ("planner", 3, "Designing"),
+        ("planner", 5, "Reviewing the design"), ("planner", 6, "Writing the code"),
+        ("planner", 7, "Reviewing the code"), ("planner", 8, "Reviewing the code"),
+        ("planner", 9, "Writing the documentation"),
+        ("planner", 11, "Reviewing the documentation"),
+        ("executor", 1, "Submitted for approval"), ("executor", 2, "Approved, to be carried out"),
+        ("executor", 3, "Writing the code"), ("executor", 6, "Writing the documentation"),
+        ("executor", 9, "Applied, to be committed"), ("strategy", 2, "Deciding whether to plan"),
+        ("strategy", 7, "Making a workflow"), ("requirements", 4, "Working on the requirements"),
+    ],
+)  # fmt: skip
+def test_a_run_says_in_words_what_is_done_and_who_has_to_go_on(
+    workflow: str, step: int, does: str, tmp_path: Path
+) -> None:
+    scene = Scene(tmp_path, [milestone(1, "a.py")])
+    state = scene.place(workflow=workflow, step=step, stage="gathering", depth="full")
+    view = View(state) if workflow in ("planner", "executor") else None
+    assert where(state) == does
+    counted = r", step \d+ of \d+" if view else ""
+    assert re.fullmatch(f"{does}{counted} – waits for the assistant", in_words(state, view))
+    assert ticker(state, view).startswith(f"Parse dates · {does}")
+    state = scene.place(stage="submitted")
+    assert where(state) == "waits for your approval"
+    assert in_words(state, view).endswith(" – waits for you")
+    state = scene.place(status="PAUSED")
+    assert re.fullmatch(f"{does}{counted} – paused", in_words(state, view))
+    assert where(state) == "paused"
+    state = scene.place(status="CANCELLED")
+    assert in_words(state, view) == "Cancelled"
+    assert where(state) == "cancelled"
+
+
+def test_the_line_of_a_run_under_way_counts_what_holds_it(tmp_path: Path) -> None:
+    scene = Scene(
+        tmp_path,
+        [milestone(1, "a.py"), milestone(2, "b.py", waits_for=["CP-001"]), milestone(3, "c.py")],
+        [checkpoint(1)],
+    )
+    scene.place(request="Parse dates " + "very " * 20)
+    scene.do("begin")
+    scene.do("start", "M-001")
+    state = scene.state()
+    goal = "Parse dates very very very very very ve…"
+    assert ticker(state, View(state)).split(" · ")[0] == goal
+    assert ticker(state, View(state)).split(" · ")[2:] == ["0/3", "1 decision", "1 agent"]
+    scene.do("block", "M-001", "no disk")
+    assert ticker(scene.state(), scene.view()).split(" · ")[2:] == [
+        "0/3", "1 decision", "⚠ 1 blocked"
+    ]  # fmt: skip
+    assert questions(scene.state(), scene.view()) == [
+        "CP-001 Login: Which way, 1? – one of jwt (Tokens), session (Sessions)"
+    ]
+    shown = dict(to_type(scene.state(), scene.view()))
+    assert [*shown] == ["CP-001 jwt", "CP-001 session", "M-001 retry"]
+    assert words_of(shown["M-001 retry"])[:2] == ["retry", "M-001"]
+    assert words_of(shown["CP-001 session"])[:3] == ["decide", "CP-001", "session"]

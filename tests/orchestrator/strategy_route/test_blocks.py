@@ -91,6 +91,7 @@ def extended(make_repo: Repositories) -> Iterator[Stop]:
 TOURS = (code, chat, given_up, extended)
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("ST-3", "ST-5", "ST-6")
 @pytest.mark.parametrize("tour", TOURS, ids=lambda tour: tour.__name__)
 def test_every_step_prints_its_golden_block(
@@ -207,6 +208,7 @@ def test_the_query_is_never_cut_and_what_is_left_out_is_named(make_repo: Reposit
     assert "### Note 0\n" in choice.document
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("ST-10")
 def test_what_earlier_attempts_did_becomes_one_line_each(make_repo: Repositories) -> None:
     choice = Choice(make_repo(files=FILES), "--chat")

@@ -90,6 +90,7 @@ def plain(text: str, repository: Repository, state_dir: str) -> str:
     return shown.replace(str(repository.path), "REPO")
 
 
+@pytest.mark.quick
 def test_a_bundle_with_a_gate_runs_to_its_end(
     repository: Repository, place: Path, golden: Golden
 ) -> None:

@@ -225,6 +225,7 @@ def test_hooks_of_a_folder_that_git_ignores_are_rehearsed_and_run_at_the_commit(
     assert log.read_text() == "ran\n"
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("VR-5")
 def test_everything_in_the_way_is_named_at_once(project: Repository) -> None:
     for name, value in (("commit.gpgSign", "true"), ("gpg.program", "no-such-program")):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Repositories = Callable[..., Repository]
 
 
+@pytest.mark.quick
 def test_the_doctor_finds_nothing_wrong_in_a_run_that_goes_well(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("code")
     answer = call(journey.repository.path, "doctor")
@@ -190,6 +191,7 @@ def test_each_line_for_a_person_has_its_mark_and_what_to_do_on_a_line_of_its_own
     assert text.splitlines()[-1] == "1 problem. What to do stands after →."
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("HO-5")
 def test_every_finding_has_a_mark_in_json_and_each_but_ok_says_what_to_do(
     make_repo: Repositories,

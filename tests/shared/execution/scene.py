@@ -68,6 +68,13 @@ class Scene:
             database.set_planning("a session", run_id=run.run_id, phase="executing", **LIMITS)
         database.close()
 
+    def place(self, **values: object) -> State:
+        """Put fields of the run's row where a test begins, and open it."""
+        database = self.state().database
+        for name, value in values.items():
+            database.connection.execute(f"UPDATE runs SET {name}=?", (value,))  # noqa: S608
+        return self.state()
+
     def state(self) -> State:
         database = Database(database_path(self.state_dir))
         run = database.run_at(self.state_dir)

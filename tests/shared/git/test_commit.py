@@ -170,6 +170,7 @@ def test_a_detached_head_or_a_merge_is_refused(project: Project, state: str) -> 
 # hooks and signing
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("PL-29")
 @pytest.mark.parametrize(
     ("edit", "named"),
@@ -459,6 +460,7 @@ def test_the_proof_names_every_path_that_is_not_the_plan(project: Project) -> No
     assert "2 parents" in check_commit(project.repo, "HEAD", changes, EXTRA)[0].problem
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("PL-31")
 def test_taking_a_committed_plan_back_makes_a_revert_commit(project: Project) -> None:
     changes = project.plan(PLAN)

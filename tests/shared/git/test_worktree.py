@@ -256,6 +256,7 @@ def test_a_path_that_git_has_itself_is_not_linked(project: Project) -> None:
 # snapshots
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("PL-32")
 def test_a_snapshot_holds_the_uncommitted_work_and_touches_nothing(project: Project) -> None:
     project.commit({".gitignore": b"*.log\n", "gone": b"g\n", "dir/x": b"x\n"})

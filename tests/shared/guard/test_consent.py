@@ -398,6 +398,7 @@ def test_an_approval_in_advance_takes_a_second_act_too(waiting: Journey) -> None
     assert [row["action"] for row in audit(waiting) if "auto" in row["action"]] == ["auto on"]
 
 
+@pytest.mark.quick
 def test_an_approval_without_hooks_is_unproven(waiting: Journey, digest: str) -> None:
     assert approve_on_a_terminal(waiting, digest).code == 0
     assert recorded(waiting) == (

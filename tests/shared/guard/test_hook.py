@@ -440,6 +440,7 @@ def test_vibe_and_codex_are_told_of_a_time_limit_in_their_own_words(repo: Reposi
         assert client.asks(tool) == {}
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("PM-10")
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
 def test_a_session_is_told_the_rules_of_its_stage(client: Client, event: str) -> None:

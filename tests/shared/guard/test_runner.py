@@ -175,6 +175,7 @@ def ro(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.quick
 def test_ro_prints_what_the_command_prints_and_ends_as_it_ends(repo: Repository) -> None:
     answer = ro("--", "cat", "README.md", "nowhere", cwd=repo.path)
     assert (answer.stdout, answer.returncode) == ("# Sample\n", 1)
@@ -337,6 +338,7 @@ def test_a_missing_program_ends_with_127(tmp_path: Path, monkeypatch: pytest.Mon
     assert (answer.returncode, answer.stderr) == (127, "nosuchprogram: No such file or directory\n")
 
 
+@pytest.mark.quick
 def test_ro_without_a_command_or_with_two_prints_its_usage(tmp_path: Path) -> None:
     for words in ((), ("--",), ("-c",), ("-c", "ls", "ls"), ("--file",), ("ls",), ("0" * 63,)):
         answer = ro(*words, cwd=tmp_path)

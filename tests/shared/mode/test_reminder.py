@@ -212,6 +212,7 @@ def test_the_skill_says_when_to_enter_unasked() -> None:
     assert "mode enter" in text
 
 
+@pytest.mark.quick
 @pytest.mark.requirement("SD-8", "PM-10")
 def test_a_new_session_is_told_what_waits_for_its_user_and_only_when_it_begins(
     repo: Repository,
