@@ -16,7 +16,7 @@ import click
 
 from cli.answers import write, write_end, write_standing
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
-from orchestrator.run.every_run import render_runs, rows_around
+from orchestrator.run.every_run import count_of, render_runs, rows_around
 from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.builders import visible_line
 from shared.mode.where import NOBODY, Target
@@ -81,7 +81,7 @@ def _line(state_dir: str | None) -> str:
     try:
         return line_of(opened_to_read(state_dir)) + "\n"
     except SeveralRuns:
-        return f"{len(rows_around(os.getcwd()))} plans under way\n"
+        return count_of(rows_around(os.getcwd())) + "\n"
     except Refused:
         return "\n"
 

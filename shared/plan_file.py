@@ -86,6 +86,7 @@ def check_frozen(state: State) -> Plan:
     if actual is None:
         store.read_plan(path)  # refused with what is damaged
     if stated is None and known is None:
+        check_not_ended(state)  # there is nothing to finish first
         raise Refused(
             "refused",
             path,

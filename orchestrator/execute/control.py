@@ -9,6 +9,7 @@ from orchestrator.plan import answers
 from orchestrator.submit.revise import revise_plan
 from shared.builders import Block
 from shared.execution.deeds import Execution
+from shared.plan_file import check_not_ended
 from state.errors import Refused
 from state.stages import SUBMITTED
 
@@ -32,6 +33,7 @@ def decide(state: State, checkpoint: str, reply: Reply) -> Steered | None:
     """
     in_plan = state.is_writing and checkpoint not in state.database.checkpoints(state.run)
     if in_plan or not is_begun(state):
+        check_not_ended(state)
         if state.run.stage == SUBMITTED and (remark := answers.as_remark(state, checkpoint, reply)):
             revise_plan(state, remark)
         answers.answer(state, checkpoint, reply)
@@ -66,6 +68,7 @@ def is_begun(state: State) -> bool:
 def _check_begun(state: State, command: str) -> None:
     """Raise Refused unless the run's milestones are carried out."""
     if not is_begun(state):
+        check_not_ended(state)
         text = "no milestone is executed yet: the plan is not approved"
         allowed = "go on with the step that is due"
         raise Refused("conflict", command, text, allowed, state.command("step", state.run.workflow))

@@ -187,6 +187,7 @@ def _unplanned(
     owners |= dict.fromkeys(files_of(milestone), milestone.id)
     reported = {row.file for row in state.database.deviations_of(state.run)}
     reason = answer_word(f"deviation-{milestone.id}.md")
+    back = f"change it back to the base (`tree restore --milestone {milestone.id}`)"
     problems = []
     for file in sorted({p for c in changes for p in (c.file, c.old_file) if p}):
         owner = owners.get(file)
@@ -195,12 +196,12 @@ def _unplanned(
         text = f"{file} was changed, and {milestone.id} does not plan it"
         if owner is not None:
             text = f"{file} was changed, and it belongs to {owner}, not to {milestone.id}"
-            problems.append(Problem("refused", file, text, "change it back"))
+            problems.append(Problem("refused", file, text, back))
             continue
         words = ("exec", "deviate", milestone.id, "--file", file, "--reason-file", reason)
         report = state.command(*words, role="developer")
         where = answer_path(state.state_dir, os.path.basename(reason))
-        allowed = f"change it back; or write to {where} why it has to change, and report it"
+        allowed = f"{back}; or write to {where} why it has to change, and report it"
         problems.append(Problem("refused", file, text, allowed, report))
     return problems
 

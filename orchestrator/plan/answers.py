@@ -77,15 +77,25 @@ def answer(state: State, checkpoint_id: str, reply: Reply) -> None:
             database.answer(state.run, asked.id, choices, phase, by_assistant=reply.by_assistant)
             database.audit(state.run, who, "answer", detail=f"{asked.id}: {choices}")
             tell_question(state, plan, asked, selections=choices)
-            reopen(state, plan, phase, asked.id, is_new=known is None)
+            # A remark that says it is what the work of this revision follows.
+            before = plan.revision - 1
+            remarks = [one.text for one in plan.user_remarks if one.revision == before]
+            said = _otherwise(asked, choices) in remarks
+            reopen(
+                state, plan, phase, asked.id,
+                is_new=known is None, is_of_earlier=asked.revision < plan.revision and not said,
+            )  # fmt: skip
 
 
 def as_remark(state: State, checkpoint_id: str, reply: Reply) -> str:
     """Return what an answer says to a plan that rests on another one; '' if it is the same."""
     asked, choices = _read(state, checkpoint_id, reply)
     known = state.database.answers(state.run).get(asked.id)
-    if known is None or known == choices:
-        return ""
+    return "" if known is None or known == choices else _otherwise(asked, choices)
+
+
+def _otherwise(asked: Checkpoint, choices: list[str]) -> str:
+    """Return the remark that an answer is to a plan that rests on another one."""
     said = answer_of(asked, {asked.id: choices})
     return f"{asked.id} is answered otherwise now: {asked.question} → {said}"
 

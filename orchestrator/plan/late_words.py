@@ -24,15 +24,27 @@ def phase_now(state: State) -> str:
     return find_workflow(state.run.workflow).steps[state.run.step].phase or "plan-design"
 
 
-def reopen(state: State, plan: Plan, phase: str, statement: str, *, is_new: bool = False) -> None:
+def reopen(
+    state: State,
+    plan: Plan,
+    phase: str,
+    statement: str,
+    *,
+    is_new: bool = False,
+    is_of_earlier: bool = False,
+) -> None:
     """Make the work step of a phase due again, and with it what follows, if it has ended before.
 
     The statement, a question's or remark's id, is the cause. One that `is_new` while its work step
-    is due, such as an answer in a fix round, is in time. Part of the caller's transaction.
+    is due, such as an answer in a fix round, is in time; another answer to a question that
+    `is_of_earlier` revisions is not, since the plan holds the work that its first answer has made.
+    Part of the caller's transaction.
     """
     workflow, database, run = workflow_of(phase), state.database, state.run
     number = workflow.number(phase, "execute")
-    if run.workflow != workflow.name or number not in database.done_steps(run, workflow.name):
+    was_answered = is_of_earlier and not is_new
+    has_ended = was_answered or number in database.done_steps(run, workflow.name)
+    if run.workflow != workflow.name or not has_ended:
         return
     if is_new and run.step == number:
         return

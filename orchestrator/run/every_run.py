@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.run import panel
 from shared import resources
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from state.database import Run
 
-    Rows = list[dict[str, str]]
+    Rows = list[dict[str, Any]]
 
 
 def rows_of(database: Database, but: str = "") -> Rows:
@@ -27,7 +27,7 @@ def rows_of(database: Database, but: str = "") -> Rows:
     return [
         {
             "run": run.run_id, "request": run.request, "status": run.status, "stage": run.stage,
-            "words": _words(database, run), "state_dir": run.state_dir,
+            "state_dir": run.state_dir, **_said(database, run),
         }
         for run in all_under_way(database) if run.state_dir != but
     ]  # fmt: skip
@@ -39,7 +39,7 @@ def rows_around(folder: str) -> Rows:
     return rows_of(Database(path)) if path else []
 
 
-def lines_of(rows: Iterable[dict[str, str]]) -> str:
+def lines_of(rows: Iterable[dict[str, Any]]) -> str:
     """Return a line for each run: its request, its step, who goes on, how to name it."""
     named = ((row, resources.quote(row["state_dir"])) for row in rows)
     return "\n".join(
@@ -55,11 +55,20 @@ def render_runs(rows: Rows) -> str:
     return block.render()
 
 
-def _words(database: Database, run: Run) -> str:
+def count_of(rows: Rows) -> str:
+    """Return how many runs are under way and how many of them wait for the user, in one line."""
+    waiting = sum(row["waits_for_person"] for row in rows)
+    asked = f" · {waiting} {'waits' if waiting == 1 else 'wait'} for you" if waiting else ""
+    return f"{len(rows)} plans under way{asked}"
+
+
+def _said(database: Database, run: Run) -> dict[str, Any]:
+    """Return where a run is in words, and whether it waits for the user."""
     state = State(run.state_dir, database, run)
     try:
         state.check_unedited()
-        has_plan = os.path.exists(resources.plan_path(run.state_dir))
-        return panel.in_words(state, View(state) if has_plan else None)
+        view = View(state) if os.path.exists(resources.plan_path(run.state_dir)) else None
+        waits = panel.waits_for_person(state, view)
+        return {"words": panel.in_words(state, view), "waits_for_person": waits}
     except Refused as refusal:
-        return refusal.problems[0].problem
+        return {"words": refusal.problems[0].problem, "waits_for_person": False}

@@ -16,7 +16,7 @@ from quality_reviewer.looked_up import with_evidence_now
 from shared import plan_refs
 from shared.contents import answer_of
 from shared.drift import check_run
-from shared.plan_file import check_frozen, open_plan
+from shared.plan_file import check_frozen, check_not_ended, open_plan
 from shared.qr.types import LoopState
 from shared.steps.entry_points import find_workflow
 from shared.todo import refresh_todo
@@ -42,6 +42,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
         state.reload()
         path = state.plan_path
         if state.run.digest is None:
+            check_not_ended(state)
             check_run(state)
             plan = store.load_plan(path)
             if plan.frozen_at is None:

@@ -9,7 +9,7 @@ import time
 
 from state import execution
 from state.clock import moment
-from state.execution import IN_PROGRESS, NEEDS_DECISION, PENDING, Summary
+from state.execution import BLOCKED, IN_PROGRESS, NEEDS_DECISION, PENDING, Summary
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -46,13 +46,17 @@ def _late(database: Database, run: Run) -> list[Progress]:
 
 
 def store(database: Database, run: Run, plan_id: str, moved: Progress) -> None:
-    """Store how far a milestone is now, with the event PlanStepUpdate."""
+    """Store how far a milestone is now, with the event PlanStepUpdate.
+
+    What failed before stays known of a milestone that is tried again; its event is not told again.
+    """
     before = database.progress(run).get(moved.id)
+    is_told = before is not None and before.note == moved.note and moved.status != BLOCKED
     database.set_progress(run, moved)
     payload = {
         "plan_id": plan_id, "step_id": moved.id,
         "old_status": before.status if before else PENDING, "new_status": moved.status,
-        "notes": moved.note, "subagent_id": moved.subagent,
+        "notes": "" if is_told else moved.note, "subagent_id": moved.subagent,
     }  # fmt: skip
     database.event(run, "PlanStepUpdate", payload)
 

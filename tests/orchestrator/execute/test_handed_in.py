@@ -55,3 +55,32 @@ def test_what_is_found_and_not_required_comes_back_with_the_answer(
     handed = hand_in(journey, "M-001", {"src/m1_1.py": WORDED})
     assert handed.code == 0
     assert handed.data("found, for the review").startswith("code-comments-timeless src/m1_1.py: ")
+
+
+@pytest.mark.requirement("SD-7")
+@pytest.mark.parametrize("file", ["README.md", "src/m2_1.py"])
+def test_a_file_that_a_milestone_does_not_own_is_changed_back_by_the_named_command(
+    make_repo: Repositories, file: str
+) -> None:
+    """The refused hand-in has staged the change, so that git's own commands do nothing."""
+    journey = writing(make_repo)
+    files = {"src/m1_1.py": NEW, file: "changed\n"}
+    refused = hand_in(journey, "M-001", files)
+    assert "`tree restore --milestone M-001`" in refused.problems[0][1]
+    assert journey.planner("tree", "restore", file, "--milestone", "M-001").code == 0
+    assert hand_in(journey, "M-001", {"src/m1_1.py": NEW}).code == 0
+
+
+@pytest.mark.requirement("SD-7")
+def test_a_file_of_an_earlier_wave_is_changed_back_to_what_that_wave_made(
+    make_repo: Repositories,
+) -> None:
+    journey = writing(make_repo, ((), (1,)))
+    assert hand_in(journey, "M-001", {"src/m1_1.py": NEW}).code == 0
+    assert journey.planner("exec", "next").code == 0
+    refused = hand_in(journey, "M-002", {"src/m2_1.py": NEW, "src/m1_1.py": "changed\n"})
+    assert "belongs to M-001" in refused.problems[0][1]
+    assert journey.planner("tree", "restore", "src/m1_1.py", "--milestone", "M-002").code == 0
+    with open(f"{journey.state_dir}/milestones/M-002/src/m1_1.py", encoding="utf-8") as file:
+        assert file.read() == NEW
+    assert hand_in(journey, "M-002", {"src/m2_1.py": NEW}).code == 0

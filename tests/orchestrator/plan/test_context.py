@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from shared.steps.brief import MODES_OF_MILESTONES
+from state.modes import MODES
 from tests.journey import FILES, VERIFIED, Answer, Journey, words_of
 from tests.larger_tasks import larger
 
@@ -218,3 +220,16 @@ def test_a_wrong_edit_is_named_by_its_place_in_a_list_that_begins_with_the_conte
 def places_of(answer: Answer) -> list[tuple[str, str]]:
     """Return the place and the text of each problem that an answer names."""
     return [(p.get("at", ""), p.text or "") for p in answer.block.iter("problem")]
+
+
+@pytest.mark.requirement("PC-5")
+def test_who_designs_alone_reads_how_milestones_wait_and_which_modes_they_have(
+    make_repo: Repositories,
+) -> None:
+    """Modes matter where agents carry milestones out, at depth intent alone."""
+    for depth in ("intent", "full"):
+        journey = Journey(make_repo(depth, files=FILES))
+        block = journey.start("--depth", depth, "--alone")
+        assert '"depends_on": ["$m1"]' in (block.block.findtext("task") or "")
+        modes = [line.partition(":")[0] for line in block.data(MODES_OF_MILESTONES).splitlines()]
+        assert modes == ([*MODES] if depth == "intent" else [])

@@ -127,6 +127,31 @@ def test_an_answer_to_what_is_submitted_opens_its_next_revision(coding: Journey)
     assert "Way b (before: Way a)" in coding.to("submitted").last.data("summary")
 
 
+@pytest.mark.parametrize("asked", ["design", "code"])
+def test_another_answer_in_the_next_revision_is_late_for_what_the_first_one_had_made(
+    make_repo: Repositories, asked: str
+) -> None:
+    """Also while the step that has asked is not done yet in the new revision."""
+    journey = Journey(make_repo(files=FILES)).to(asked)
+    role = "architect" if asked == "design" else "developer"
+    assert ask(journey, [question()], role).code == 0
+    journey.follow(as_host(journey).next("CP-001 a"))
+    journey.to("submitted")
+    journey.write_answer("remarks.md", "Say why.")
+    journey.planner("plan", "revise", "--file", "answers/remarks.md")
+    due = journey.last = journey.planner("decide", "CP-001", "b")
+    assert name_of(due) == "plan-design-execute"
+    if asked == "code":
+        due = done(journey, [])
+        assert name_of(due) == "plan-code-execute"
+    assert due.data("due again because") == "CP-001 Which name? → Way b (before: Way a)"
+    assert f"plan-{asked} is due again because of CP-001" in done(journey, []).problems[0][1]
+    assert done(journey, [stated(journey, "CP-001", "src/a.py:2")]).code == 0
+    journey.answers["design.json"] = []
+    summary = journey.to("submitted").last.data("summary")
+    assert "Way b (before: Way a) → src/a.py:2" in summary
+
+
 @pytest.mark.parametrize("answer", ["a", "b"])
 def test_no_answer_is_taken_to_a_submitted_plan_that_was_edited_by_hand(
     coding: Journey, answer: str

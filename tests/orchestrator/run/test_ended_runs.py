@@ -40,6 +40,20 @@ def test_every_command_says_how_the_run_has_ended(make_repo: Callable[..., Repos
     assert not os.path.exists(f"{run.state_dir}/worktree")
 
 
+@pytest.mark.requirement("SD-8", "PC-8")
+@pytest.mark.parametrize("point", ["code", "submitted"])
+def test_every_command_says_that_the_run_is_cancelled(
+    make_repo: Callable[..., Repository], point: str
+) -> None:
+    """Nothing of it has been carried out, so nothing is told of an answer that was lost."""
+    run = Journey(make_repo(files=FILES)).to(point)
+    for name in ("context.json", "design.json"):
+        run.write_answer(name, run.answers[name])
+    assert run.planner("cancel").code == 0
+    assert [line for command in COMMANDS for line in faults_of(run, command, " cancelled")] == []
+    assert not os.path.exists(f"{run.state_dir}/worktree")
+
+
 def faults_of(run: Journey, command: str, ending: str) -> list[str]:
     """Return what is wrong with the answer to a command, which says how the run has ended."""
     answer = run.planner(*command.split())

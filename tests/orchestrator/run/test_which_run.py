@@ -9,6 +9,7 @@ import pytest
 
 from tests.journey import FILES, Journey, call, words_of
 from tests.requirement_rounds import Rounds
+from tests.strategies import Choice, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +64,19 @@ def test_several_runs_are_told_apart_by_request_and_step(make_repo: Repositories
         assert refused.problems[0][1].endswith("bin/planner status")
     one = call(repo.path, "status", "--state-dir", first.state_dir)
     assert one.data("also under way").startswith(f"“{OTHER}”: ")
+
+
+@pytest.mark.requirement("SD-8", "PC-16")
+def test_of_several_runs_the_line_says_how_many_wait_for_the_user(
+    make_repo: Repositories,
+) -> None:
+    choice = Choice(make_repo(files=FILES), request=ONE)
+    call(choice.repository.path, "start", OTHER)
+    choice.choose(plan("clarify", clarification_question="Which dates?") | {"goals": []})
+    line = choice.call("status", "--line").text
+    assert line == "2 plans under way · 1 waits for you\n"
+    rows = json.loads(choice.call("status", "--json").text)["under_way"]
+    assert {row["request"]: row["waits_for_person"] for row in rows} == {ONE: True, OTHER: False}
 
 
 @pytest.mark.requirement("SD-8")

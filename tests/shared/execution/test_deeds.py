@@ -280,6 +280,9 @@ class TestARun:
 def test_events_have_the_payloads_of_the_seed(scene: Scene) -> None:
     scene.do("start", "M-001")
     scene.do("block", "M-001", "no disk")
+    scene.do("retry", "M-001")
+    scene.do("start", "M-001")
+    scene.do("block", "M-001", "no disk")
     scene.do("decide", "CP-001", ["jwt"])
     (started,) = scene.events("PlanStarted")
     assert started["goal"] == "Parse dates"
@@ -290,6 +293,9 @@ def test_events_have_the_payloads_of_the_seed(scene: Scene) -> None:
     ]
     assert updates == [
         ("M-001", "PENDING", "IN_PROGRESS", ""), ("M-001", "IN_PROGRESS", "BLOCKED", "no disk"),
+        # Of a failure before, its own event tells.
+        ("M-001", "BLOCKED", "PENDING", ""), ("M-001", "PENDING", "IN_PROGRESS", ""),
+        ("M-001", "IN_PROGRESS", "BLOCKED", "no disk"),
         ("M-002", "NEEDS_DECISION", "PENDING", ""),
     ]  # fmt: skip
     asked, decided = scene.events("PlanDecision")
