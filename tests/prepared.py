@@ -4,7 +4,8 @@ Every test of a worker has its folders at the same paths, its `tmp_path` and its
 that a walk has left there, absolute paths in them included, are what the same walk would leave in
 a later test. Whether it is the same walk is decided by all that it could depend on: every file of
 both folders, the environment, the working directory, and all that the player of the host holds.
-Kept is a walk only from where all files come from kept walks, since nothing else recurs.
+Kept is a walk at once where all files come from kept walks; from any others, which seldom recur,
+once it has recurred.
 
 A walk is really done where a test has replaced a part of the product, and in the rooms of
 `WITHOUT`, whose tests leave processes behind: those have new folders for each test.
@@ -78,6 +79,7 @@ class Grounds:
         self.in_use = self.patched = False
         self.kept: dict[bytes, Kept] = {}
         self.known: set[bytes] = set()  # digests of trees that come from kept walks alone
+        self.walked: set[bytes] = set()  # keys of walks that were done once from other trees
 
     def clear(self) -> None:
         """Make both folders new and empty."""
@@ -200,7 +202,8 @@ def prepared(player: object, step: tuple[object, ...], walk: Callable[[], T]) ->
         fields, answer = pickle.loads(same.pickled)  # noqa: S301 – our own, of this process
         vars(player).update(fields)
         return cast("T", player if same.returns_player else answer)
-    if digest_of(before) not in grounds.known:
+    if digest_of(before) not in grounds.known and key not in grounds.walked:
+        grounds.walked.add(key)
         return walk()
     grounds.in_use = False  # the walks in it are its own parts
     try:

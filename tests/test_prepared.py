@@ -152,6 +152,15 @@ def test_a_walk_is_done_once_and_what_it_left_is_copied(own: Grounds) -> None:
     assert Player.walks == 3
 
 
+def test_a_walk_from_other_files_is_kept_once_it_recurs(own: Grounds) -> None:
+    for walks in (1, 2, 2):
+        player = begin_again(own)
+        (own.files / "own").write_text("of a test")
+        player.write()
+        assert Player.walks == walks
+        assert sorted(os.listdir(own.files)) == ["file", "own"]
+
+
 OTHERS: dict[str, Change] = {
     "content": lambda player, _: (player.folder / "mode").write_text("MODE"),
     "mode": lambda player, _: (player.folder / "mode").chmod(0o600),
