@@ -77,13 +77,16 @@ class Grounds:
         self.root = root
         self.files, self.home = root / "files", root / "home"
         self.in_use = self.patched = False
+        self._made: list[tuple[int, ...]] = []
         self.kept: dict[bytes, Kept] = {}
         self.known: set[bytes] = set()  # digests of trees that come from kept walks alone
         self.walked: set[bytes] = set()  # keys of walks that were done once from other trees
 
     def clear(self) -> None:
-        """Make both folders new and empty."""
+        """Make both folders new and empty, or leave them where the last test used neither."""
         self.patched = False
+        if self._are_unused():
+            return
         if os.path.lexists(self.root):
             # A process that an earlier test has left behind may write into what is removed, and
             # a folder that is read-only keeps what is in it: then some stays, out of the way.
@@ -92,6 +95,24 @@ class Grounds:
             shutil.rmtree(gone, ignore_errors=True)
         self.files.mkdir(parents=True)
         self.home.mkdir()
+        self._made = self._folders()
+
+    def _folders(self) -> list[tuple[int, ...]]:
+        """Return what tells both folders from others: number, mode and owner."""
+        found = (os.lstat(path) for path in (self.root, self.files, self.home))
+        return [(one.st_ino, one.st_mode, one.st_uid, one.st_gid) for one in found]
+
+    def _are_unused(self) -> bool:
+        """Return whether both folders are as they were made, and empty.
+
+        What every test is given at home is removed.
+        """
+        with contextlib.suppress(OSError):
+            if self._made and self._made == self._folders():
+                (self.home / ".gitconfig").unlink(missing_ok=True)
+                left = [os.listdir(path) for path in (self.files, self.home)]
+                return left == [[], []] and len(os.listdir(self.root)) == len(left)
+        return False
 
     def begin(self) -> None:
         """Note that what lies here now is the same in every test, and what is replaced by now."""
