@@ -72,6 +72,11 @@ def some(cases: Sequence[T], wanted: int) -> Sequence[T]:
     return part(cases, len(cases) // wanted)
 
 
+def examples(wanted: int) -> int:
+    """Return how many examples Hypothesis draws: all in the long form, a third in the short one."""
+    return wanted if LONG else -(-wanted // 3)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests of the long form out of the short one."""
     if LONG:
