@@ -27,7 +27,7 @@ from state.milestones import DOC_LISTS
 from state.written_json import known_fields, problems_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from state.fields import Model
     from state.models import Plan
@@ -75,7 +75,9 @@ class Applied(NamedTuple):
 class Batch:
     """Applies one batch of edits to a plan and collects every problem with the edits."""
 
-    def __init__(self, plan: Plan, role: str | None) -> None:
+    def __init__(self, plan: Plan, role: str | None, answered: Collection[str] = ()) -> None:
+        """`answered` are the ids of the questions whose words an answer rests on."""
+        self.answered = answered
         # As the edits have left it.
         self.plan = plan
         self.counters = counted(plan)
@@ -274,9 +276,11 @@ class Batch:
                 del fields[fixed]
                 text = f"`{fixed}` of an entity cannot be changed"
                 self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it again")
-        if found.kind == "checkpoint" and self.role not in (None, ARCHITECT):
+        designs, is_answered = self.role in (None, ARCHITECT), found.id in self.answered
+        if found.kind == "checkpoint" and (is_answered or not designs):
             for name in fields.keys() - {"outcome"}:  # who is asked must not read other words
-                text = f"{found.id} is asked already, so its `{name}` stays as it is"
+                is_done = "answered" if is_answered else "asked"
+                text = f"{found.id} is {is_done} already, so its `{name}` stays as it is"
                 self.refuse(f"{at}.fields.{name}", text, "outcome; or ask another: context ask")
         version = found.entity.version + 1
         entity = self._checked(at, found.kind, {**vars(found.entity), **fields, "version": version})

@@ -171,7 +171,8 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
             context = _context_of(state, edits)
         if context is not None:
             plan = with_context(state, plan, context)
-        plan, _ = after_edits(plan, edits, role, operation, whole - len(edits))
+        answered = state.database.answers(state.run)
+        plan, _ = after_edits(plan, edits, role, operation, whole - len(edits), answered)
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan), context=context)
     captured = capture_into(state, plan)

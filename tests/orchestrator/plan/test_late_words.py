@@ -79,6 +79,26 @@ def test_the_same_answer_again_changes_nothing(coding: Journey) -> None:
     assert opened(coding).database.answers(opened(coding).run)["CP-001"].earlier == []
 
 
+@pytest.mark.parametrize("role", [(), ("--role", "architect")])
+def test_a_question_that_is_answered_keeps_its_words(
+    coding: Journey, role: tuple[str, ...]
+) -> None:
+    """An answer rests on them: whoever designs says what became of it, in edits of either form."""
+    late = coding.planner("decide", "CP-001", "b")
+    other = [{"key": "a", "label": "Way b"}, {"key": "b", "label": "Way a"}]
+    edit = stated(coding, "CP-001", "") | {"fields": {"question": "Whose?", "options": other}}
+    coding.write_answer("other.json", [edit])
+    by_file = coding.planner("plan", "batch", "--file", "answers/other.json", *role)
+    words = ("--version", str(edit["version"]), "--question", "Whose?")
+    by_word = coding.planner("plan", "set", "CP-001", *words, *role)
+    for refused in (by_file, by_word, done(coding, [edit])):
+        assert refused.code == 1
+        assert "CP-001 is answered already, so its `question` stays as it is" in refused.text
+        assert "outcome; or ask another" in refused.text
+    assert done(coding, [stated(coding, "CP-001", "declined: too late")]).code == 0
+    assert late.code == 0
+
+
 def test_what_became_of_it_is_read_by_who_approves(coding: Journey) -> None:
     coding.planner("decide", "CP-001", "b")
     wrong = done(coding, [stated(coding, "CP-001", "no time")])
