@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -431,3 +432,35 @@ def test_one_line_shows_several_musts_only_within_what_each_is_about(
     journey.write_answer("verdicts-1.json", rows)
     words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-1.json")
     assert journey.planner(*words).code == 0
+
+
+# What each file becomes, beside one that is edited: all of it may be named, with or without a line.
+ANOTHER_KIND: dict[str, Callable[[Path], object]] = {
+    "link": lambda file: (file.unlink(), file.symlink_to("m1_1.py")),
+    "deleted": Path.unlink,
+    "mode": lambda file: file.chmod(0o755),
+}
+
+
+@SD_4
+@pytest.mark.parametrize("kind", ANOTHER_KIND)
+def test_a_file_that_is_gone_or_of_another_kind_is_named_without_a_line(
+    make_repo: Repositories, kind: str
+) -> None:
+    journey = larger(make_repo, "repo", (2,), {})
+    journey.review = "full"
+    journey.to("code")
+    del journey.edits["src/m1_2.py"]
+    ANOTHER_KIND[kind](Path(journey.state_dir) / "worktree/src/m1_2.py")
+    journey.to("code review")
+    items = {(i.check, i.scope): i.id
+             for i in read_review(review_path(journey.state_dir, "plan-code")).items}  # fmt: skip
+    whole, own = items["nothing-else", "M-001"], items["intent-holds", "CI-002"]
+    for name in ("src/m1_2.py", "`src/m1_2.py` is what the intent names"):
+        assert answer(journey, "plan-code", own, evidence=name).code == 0, name
+    refused = answer(journey, "plan-code", whole, evidence="src/m1_1.py")
+    assert "a line that the change touches: src/m1_1.py:2; src/m1_2.py – or" in refused.text
+    other = items["intent-holds", "CI-001"]
+    misplaced = answer(journey, "plan-code", other, evidence="src/m1_2.py")
+    assert f"{own} names src/m1_2.py too, and that is no part of CI-001" in misplaced.text
+    assert "a line that the change touches: src/m1_1.py:2</problem>" in misplaced.text
