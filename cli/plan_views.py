@@ -26,12 +26,15 @@ SAID = "said"  # in place of ids
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @state_dir_option
 @click.option("--md", "as_markdown", is_flag=True, help="Print Markdown, as on a terminal.")
+@click.option("--after", default=0, metavar="N", help="Of `said`: without N characters before.")
 @json_option
-def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markdown: bool) -> None:
+def show(
+    ids: tuple[str, ...], state_dir: str | None, after: int, *, as_json: bool, as_markdown: bool
+) -> None:
     """Show entities with their versions, or the whole plan.
 
     Patches are in the Markdown of the whole plan, and in the JSON. `said` in place of ids shows all
-    that a person has said, with what has become of it.
+    that a person has said: the request in its words, then each thing with what has become of it.
 
     Example: planner plan show M-001 CI-002
     """
@@ -39,7 +42,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
     state.check_unedited()
     plan = state.plan
     if ids == (SAID,):
-        write(_statements(state, as_json=as_json, as_markdown=as_markdown))
+        write(_statements(state, after, as_json=as_json, as_markdown=as_markdown))
         return
     found: list[Any] = []
     for entity_id in ids:
@@ -70,8 +73,11 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
         write(block.render())
 
 
-def _statements(state: State, *, as_json: bool, as_markdown: bool) -> str:
-    """Return all that a person has said of the run, a line each (SD-1)."""
+def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -> str:
+    """Return all that a person has said of the run: the request, then a line each (SD-1).
+
+    A block holds only so much and names the command that prints on, `after` what it holds.
+    """
     from orchestrator.submit.outcomes import statements
 
     said = list(statements(state.plan, state.database.answers(state.run)))
@@ -84,10 +90,17 @@ def _statements(state: State, *, as_json: bool, as_markdown: bool) -> str:
         for one in said
     ]
     if as_markdown or form() == TEXT:
-        return visible("".join(f"- {line}\n" for line in lines))
-    block = Block("result").data(SAID, "\n".join(lines))
+        listed = "\n".join(f"- {line}" for line in lines)
+        return visible(f"{state.run.request.rstrip()}\n\n{listed}".strip()) + "\n"
+    request, listed = visible(state.run.request), visible("\n".join(lines))
+    block = Block("result").data("request", request[after:])
+    end = len(request)
+    if not block.is_cut:
+        block.data(SAID, listed[max(0, after - end) :])
+        end += len(listed)
     if block.is_cut:
-        block.task(f"`{state.command('plan', 'show', SAID, '--json')}` prints all.")
+        rest = ("plan", "show", SAID, "--after", str(end - block.left))
+        block.next("the rest", state.command(*rest))
     return block.render()
 
 

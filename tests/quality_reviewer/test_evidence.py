@@ -434,9 +434,15 @@ def test_one_line_shows_several_musts_only_within_what_each_is_about(
     assert journey.planner(*words).code == 0
 
 
-# What each file becomes, beside one that is edited: all of it may be named, with or without a line.
-ANOTHER_KIND: dict[str, Callable[[Path], object]] = {
-    "link": lambda file: (file.unlink(), file.symlink_to("m1_1.py")),
+def to_link(file: Path) -> None:
+    """Replace a file by a link to the file beside it."""
+    file.unlink()
+    file.symlink_to("m1_1.py")
+
+
+# What becomes of a file beside one that is edited.
+ANOTHER_KIND: dict[str, Callable[[Path], None]] = {
+    "link": to_link,
     "deleted": Path.unlink,
     "mode": lambda file: file.chmod(0o755),
 }
