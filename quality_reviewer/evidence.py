@@ -13,7 +13,7 @@ from quality_reviewer.questions import BY_ID, CRITERIA
 from quality_reviewer.ran import Ran
 from quality_reviewer.scopes import owner_of
 from quality_reviewer.signs import is_test
-from shared.builders import first_of
+from shared.builders import counted, first_of
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
 from state.errors import Problem
@@ -193,7 +193,7 @@ class Evidence:
         if named.first >= 1 and named.last <= len(there):
             return f"{named.name} has no words in it, so it shows nothing"
         where = " at the base" if self._lines.at_base(file) == there else " as planned"
-        return f"{file} has {len(there)} lines{where}, none is {named.name.rpartition(':')[2]}"
+        return f"{file} has {counted(len(there), 'line')}{where}, none is {named.name.rpartition(':')[2]}"
 
     def _whole(self, file: str) -> list[str] | None:
         planned = self._lines.planned(file)
