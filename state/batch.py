@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from state.actors import ARCHITECT
+from state.clock import now
 from state.errors import Problem, value_text
 from state.fields import overlap
 from state.invalid import problems_of
@@ -198,6 +199,8 @@ class Batch:
                 fields["number"] = max(numbers, default=0) + 1
             if kind == "checkpoint":
                 fields["revision"] = self.plan.revision
+            if kind == "decision":
+                fields["timestamp"] = now()
             entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
             if entity is None:  # refused already; edits that refer to it are not refused as well
                 entity = _blank(kind, new_id)
