@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.builders import visible_line
 from state.errors import Refused
+from state.stages import INACTIVE
 
 if TYPE_CHECKING:
     from state.database import Database, Run
@@ -71,16 +72,32 @@ def _with_status(name: str, runs: dict[str, Run]) -> str:
     return f"{name} ({runs[name].status})" if name in runs else name
 
 
-def following(database: Database) -> Place:
-    """Return what is due: the plan of the queue that is under way, else the next one to start."""
+def following(database: Database, agent: str) -> Place:
+    """Return what a session has to do: the plan of the queue that is under way, else the next one.
+
+    Not one that another session works on: two would go on with the same run (SD-8). Raises Refused
+    if nothing is left.
+    """
     found = places(database)
-    due = [p for p in found if p.status in UNDER_WAY] or [p for p in found if p.status == READY]
+    under_way = [place for place in found if place.status in UNDER_WAY]
+    elsewhere = [place for place in under_way if _is_elsewhere(database, place, agent)]
+    here = [place for place in under_way if place not in elsewhere]
+    due = here or [place for place in found if place.status == READY]
     if not due:
         waits = [place.line() for place in found if place.status == WAITING]
         text = "nothing of the queue can start" if waits else "nothing waits in the queue"
+        if elsewhere:
+            text += f"; another session works on {', '.join(p.row.id for p in elsewhere)}"
         ways = "; ".join(waits) or 'planner queue add "TEXT"'
         raise Refused("not_found", "queue", text, ways, LIST)
     return due[0]
+
+
+def _is_elsewhere(database: Database, place: Place, agent: str) -> bool:
+    """Return whether sessions take part in the run of a place, and this one does not."""
+    rows = database.planning_of(place.run.run_id) if place.run else []
+    names = [row.agent_name for row in rows if row.phase != INACTIVE]
+    return bool(names) and agent not in names
 
 
 def has_ready(database: Database) -> bool:
