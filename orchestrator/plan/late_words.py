@@ -24,6 +24,13 @@ def phase_now(state: State) -> str:
     return find_workflow(state.run.workflow).steps[state.run.step].phase or "plan-design"
 
 
+def has_ended(state: State, phase: Phase) -> bool:
+    """Return whether the work step of a phase has ended once, be it due again or not."""
+    workflow = workflow_of(phase)
+    done = state.database.done_steps(state.run, workflow.name)
+    return workflow.number(phase, "execute") in done
+
+
 def reopen(state: State, plan: Plan, phase: str, statement: str, *, is_new: bool = False) -> None:
     """Make the work step of a phase due again, and with it what follows, if it has ended before.
 

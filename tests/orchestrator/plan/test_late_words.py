@@ -191,3 +191,23 @@ def test_a_pointless_question_is_withdrawn_and_who_approves_reads_why(
     summary = journey.to("submitted").last.data("summary")
     assert "answered: CP-001 Which name? → withdrawn: f is gone" in summary
     assert "answered: CP-002 Which file? → Way b (left to the assistant)" in summary
+
+
+def test_words_that_are_added_once_the_design_has_ended_are_a_remark(
+    make_repo: Repositories,
+) -> None:
+    """Before, they are read with the task; both are in the list of what was said."""
+    journey = Journey(make_repo(files=FILES)).to("design")
+    early = journey.planner("context", "add-quote", "Keep f.")
+    assert (early.code, early.data("quote")) == (0, "Keep f.")
+    journey.to("code")
+    late = journey.last = journey.planner("context", "add-quote", "Add g.")
+    assert name_of(late) == "plan-design-execute", late.text
+    assert late.data("due again because") == "RM-001: Add g."
+    done(journey, [stated(journey, "RM-001", "declined: another plan")])
+    journey.to("submitted")
+    listed = journey.planner("plan", "show", "said").data("said").splitlines()
+    assert listed[-2:] == [
+        "quote 1, quote, revision 1: Keep f. → read with the task, by whoever designs and judges",
+        "RM-001, remark, revision 1: Add g. → declined: another plan",
+    ]
