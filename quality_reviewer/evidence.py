@@ -193,7 +193,8 @@ class Evidence:
         if named.first >= 1 and named.last <= len(there):
             return f"{named.name} has no words in it, so it shows nothing"
         where = " at the base" if self._lines.at_base(file) == there else " as planned"
-        return f"{file} has {counted(len(there), 'line')}{where}, none is {named.name.rpartition(':')[2]}"
+        number = named.name.rpartition(":")[2]
+        return f"{file} has {counted(len(there), 'line')}{where}, none is {number}"
 
     def _whole(self, file: str) -> list[str] | None:
         planned = self._lines.planned(file)

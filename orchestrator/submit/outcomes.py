@@ -66,7 +66,8 @@ class Statement(NamedTuple):
 def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[Statement]:
     """Yield all that a person has said of a run: the task, questions with answers, remarks (SD-1).
 
-    Words that are kept beside the task have no outcome of their own. A plan of before RM- has the remarks of its revision in the task.
+    Words that are kept beside the task have no outcome of their own. A plan of before RM- has the
+    remarks of its revision in the task.
     """
     notes = {note.strip() for note in plan.remarks}
     for task in plan.task_spec:

@@ -46,6 +46,7 @@ _REDONE = (
     "|this (?:change|commit|fix|patch|pull request))(?! (?:is|was|has))"
 )
 _NAMED = "an?|the|called|hard-?coded|in|known|named|part"
+_ABLE = "accept|allow|avoid|cover|handle|match|reflect|return|support|use"
 _OLD = "old|former|previous|earlier"
 _DATA = "content|data|element|entry|file|item|key|line|name|node|one|path|row|size|state|text|value"
 
@@ -79,10 +80,10 @@ _ALWAYS = (
     r"(?:it|this) was (?:an?|the) (?:[a-z]+ ){1,3}before(?=\W*$)|^was:",
     r"^(?:it|this) changed (?:from|to)|^(?:changed|bug ?fix):|^moved here",
     r"^(?:changed|switched|migrated|renamed|moved|extracted|ported) (?:from|to|into|out of)",
-    r"^(?:changed|deleted|removed|renamed|replaced) (?:the|this|old)|^has been (?:renamed|moved|replaced)",
-    r"^refactored|^re(?:implemented|worked|wrote) (?:as|in|the|to)|^rewritten (?:to|in)|^updated for the new",
-    r"^(?:adjusted|enhanced|extended|improved|modified|updated) to (?:accept|allow|avoid|cover"
-    r"|handle|match|reflect|return|support|use)",
+    r"^(?:changed|deleted|removed|renamed|replaced) (?:the|this|old)",
+    r"^has been (?:renamed|moved|replaced)|^updated for the new",
+    r"^refactored|^re(?:implemented|worked|wrote) (?:as|in|the|to)|^rewritten (?:to|in)",
+    rf"^(?:adjusted|enhanced|extended|improved|modified|updated) to (?:{_ABLE})",
     r"^added (?:because|support|this|to (?:fix|avoid|support|handle))",
     r"^introduced (?:an?|because|for|in|the|to)|^dropped support for",
     rf"^(?:newly|recently) (?:added|introduced) (?:{_PART})",

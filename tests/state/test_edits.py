@@ -138,7 +138,9 @@ class TestAnEdit:
         plan = edited(add("decision", decision="D"))
         made = one(plan, "DL-002")["timestamp"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", made)
-        assert one(edited(change("DL-002", 1, decision="E"), plan=plan), "DL-002")["timestamp"] == made
+        assert (
+            one(edited(change("DL-002", 1, decision="E"), plan=plan), "DL-002")["timestamp"] == made
+        )
         (problem,) = refused(change("DL-001", 1, timestamp=made))
         assert (problem.at, problem.problem) == ("[0].fields.timestamp", "there is no such field")
 
