@@ -1,6 +1,7 @@
 """Read the queue of a repository: plans that start one after another (PC-14).
 
-A request of the queue belongs to the first run with its words that was started after it was added.
+A request of the queue belongs to the first run with its words that was started after it was added,
+before another one with the same words that waits for others.
 So starting needs no second write, and a run that the user starts by hand counts as well. Status
 shows the queue and has to be quick, so this loads neither git nor pydantic.
 """
@@ -54,7 +55,8 @@ def places(database: Database) -> list[Place]:
     """Return the queue, the next one first; what has begun or ended stands where it was."""
     rows, runs = database.queued(), database.runs()
     taken: dict[str, Run] = {}
-    for row in sorted(rows, key=lambda row: row.number):
+    # Of several with the same words only one that waits for nothing can have begun first.
+    for row in sorted(rows, key=lambda row: (bool(row.after), row.number)):
         own = [
             run for run in runs
             if run.request == row.request and run.created_at >= row.at and run not in taken.values()

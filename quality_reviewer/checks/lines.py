@@ -168,7 +168,7 @@ def find_leftovers(path: str, content: bytes, added: Iterable[Line]) -> Iterator
 
 
 def _prints_mark(ending: str, text: bytes) -> bool:
-    """Return whether a line of a language without a parser here prints what only helps debugging."""
+    """Return whether a line that nothing here parses prints what only helps debugging."""
     found = _PRINTED.match(text) if ending in _PRINTING else None
     return bool(found and _MARKED.match(found["words"].decode("utf-8", "replace")))
 

@@ -1,8 +1,8 @@
 """Plans that earlier planners wrote are read, approved, applied and validated (SD-9).
 
-`tests/state/fixtures/plans` has a plan for each form that a frozen plan has had, named by the commit
-that brought the form, and the commits that these plans were made on. The first are the demo's; those
-since remarks are entries of their own have a question and a remark.
+`tests/state/fixtures/plans` has a plan for each form that a frozen plan has had, named by the
+commit that brought the form, and the commits that these plans were made on. The first are the
+demo's; those since remarks are entries of their own have a question and a remark.
 """
 
 from __future__ import annotations

@@ -113,6 +113,17 @@ def test_the_next_plan_starts_and_is_printed_again_until_it_has_ended(queue: Que
     assert queue.statuses() == {"Q-002": "ACTIVE"}
 
 
+@pytest.mark.requirement("PC-14")
+def test_of_two_with_the_same_words_the_one_that_waits_is_not_the_one_that_has_begun(
+    queue: Queue,
+) -> None:
+    queue.add("Format dates")
+    queue.add("Parse dates", "--after", "Q-001")
+    queue.add("Parse dates", "--priority", "1")
+    assert queue("queue", "next").code == 0
+    assert queue.statuses() == {"Q-001": "READY", "Q-002": "WAITING", "Q-003": "ACTIVE"}
+
+
 @pytest.mark.requirement("SD-8")
 def test_two_sessions_do_not_go_on_with_the_same_plan_of_the_queue(queue: Queue) -> None:
     queue.add("Parse dates")
