@@ -180,7 +180,7 @@ class Evidence:
     def _line(self, item: Item, named: Citation) -> str:
         """Return why lines of a file are no evidence, or ''."""
         file = named.file
-        touched = self._touched(item).get(file, {})
+        touched = {} if self._may_be_any(item, file) else self._touched(item).get(file, {})
         lines = touched if named.among(touched) else self.lines(item, file)
         if named.among(lines):
             if named.last not in lines and named.last > (end := self._lines.length(file)):
