@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quality_reviewer.ask import RAN
+from quality_reviewer.evidence import Evidence
 from quality_reviewer.questions import BY_ID
 from shared.qr.schema import read_review
 from shared.qr.types import MUST, PASS, REVIEWER, TODO
 from shared.resources import review_path
+from shared.run import open_state
+from state.store import load_plan
 from tests.journey import FILES, VERIFIED, Answer, Journey, all_pass, words_of
 from tests.larger_tasks import larger
 from tests.place import need_place
@@ -470,3 +473,14 @@ def test_a_file_that_is_gone_or_of_another_kind_is_named_without_a_line(
     misplaced = answer(journey, "plan-code", other, evidence="src/m1_2.py")
     assert f"{own} names src/m1_2.py too, and that is no part of CI-001" in misplaced.text
     assert "a line that the change touches: src/m1_1.py:2</problem>" in misplaced.text
+
+
+@SD_4
+def test_a_refusal_says_what_is_allowed_where_no_part_of_the_change_is(small: Journey) -> None:
+    """Where a question always applies, nothing has run and no line lies within, it is a FAIL."""
+    state = open_state(small.state_dir, "/")
+    evidence = Evidence(state, "plan-code", load_plan(state.plan_path))
+    for check in ("intent-holds", "criteria-met", "intent-done"):
+        asked = item_of(small, "plan-code", check)
+        allowed = evidence.allowed(asked, lambda _: False)
+        assert allowed == "FAIL with what is missing: no part of the change is about it"
