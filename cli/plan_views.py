@@ -10,6 +10,7 @@ import click
 from cli.answers import JSON, TEXT, XML, asked, form, write, write_patch
 from cli.options import json_option, opened_to_read, state_dir_option
 from shared.builders import Block, json_text, visible, visible_line
+from shared.strategy_record import WORKFLOW as STRATEGY
 from state import kinds, store
 from state.errors import Refused
 from state.milestones import title_of
@@ -40,10 +41,10 @@ def show(
     """
     state = opened_to_read(state_dir)
     state.check_unedited()
-    plan = state.plan
     if ids == (SAID,):
         write(_statements(state, after, as_json=as_json, as_markdown=as_markdown))
         return
+    plan = state.plan
     found: list[Any] = []
     for entity_id in ids:
         entity = kinds.find(plan, entity_id)
@@ -76,11 +77,13 @@ def show(
 def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -> str:
     """Return all that a person has said of the run: the request, then a line each (SD-1).
 
-    A block holds only so much and names the command that prints on, `after` what it holds.
+    A block holds only so much and names the command that prints on, `after` what it holds. While a
+    strategy is chosen there is the request alone.
     """
     from orchestrator.submit.outcomes import statements
 
-    said = list(statements(state.plan, state.database.answers(state.run)))
+    answers = state.database.answers(state.run)
+    said = [] if state.run.workflow == STRATEGY else list(statements(state.plan, answers))
     if as_json:
         return json_text([one._asdict() for one in said]) + "\n"
     lines = [

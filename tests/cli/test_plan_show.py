@@ -52,13 +52,17 @@ def test_a_reviewer_of_a_long_plan_is_told_how_to_see_all_of_it(make_repo: Repos
 
 @pytest.mark.requirement("SD-1")
 @pytest.mark.parametrize("sign", ["ä", "]]>", "\x1b"])
+@pytest.mark.parametrize("depth", [("--depth", "full"), ()])
 def test_of_a_request_that_no_block_holds_nothing_is_lost(
-    make_repo: Repositories, sign: str
+    make_repo: Repositories, sign: str, depth: tuple[str, ...]
 ) -> None:
-    """Each block that cuts it names the command that prints it, part after part."""
+    """Each block that cuts it names the command that prints it, part after part.
+
+    Without a depth that is the block in which a strategy is chosen.
+    """
     request = "".join(f"{n}{sign}," for n in range(9_000))
     journey = Journey(make_repo(files=FILES), request)
-    journey.to("context")
+    journey.last = journey.run("start", request, *depth)
     assert "characters left out" in journey.last.data("request")
     shown = journey.follow(journey.last.next(ALL))
     parts = [shown.data("request").partition(" … [")[0]]
