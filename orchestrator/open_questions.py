@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shared.contents import option_text
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from state.errors import Problem, Refused
 from state.milestones import unanswered
@@ -46,7 +47,7 @@ def _block(ctx: Context, waiting: Sequence[AnyCheckpoint]) -> Block:
     text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
     block = ctx.block().task(text)
     for asked in waiting:
-        options = [(o.key, o.label) for o in asked.options]
+        options = [(o.key, option_text(o.label, o.description)) for o in asked.options]
         block.ask(asked.id, asked.question, options, multi=asked.multi)
     for asked in waiting:
         name = asked.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.plan.answers import tell_question
+from orchestrator.plan.late_words import has_ended
 from orchestrator.requirements_text import entries_of
 from orchestrator.strategy_result import context_of, strategy_of
 from shared import resources
@@ -102,10 +103,16 @@ def _with_given(given: Context, context: object) -> object:
     return {**context, **whole}
 
 
-def add_quote(state: State, text: str) -> None:
-    """Add words of the user to the stored task; raise Refused once the plan is frozen."""
+def add_quote(state: State, text: str) -> bool:
+    """Add words of the user to the stored task; raise Refused once the plan is frozen.
+
+    Returns False, with nothing changed, once the design has ended: then they are a remark (SD-3).
+    """
     with state.lock("context add-quote"):
         plan = open_plan(state)
+        state.reload()
+        if has_ended(state, "plan-design"):
+            return False
         path = resources.get_context_path(state.state_dir)
         context = read_json(path)
         if text not in context["user_quotes"]:
@@ -113,6 +120,7 @@ def add_quote(state: State, text: str) -> None:
         values = {"context": user_context(check_context(context))}
         store.save_plan(state.plan_path, plan.model_copy(update=values))
         write_json(path, context)
+    return True
 
 
 def read_questions(value: object, name: str) -> list[Json]:

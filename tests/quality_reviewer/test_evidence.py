@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from quality_reviewer.ask import RAN
+from quality_reviewer.evidence import Evidence
 from quality_reviewer.questions import BY_ID
 from shared.qr.schema import read_review
 from shared.qr.types import MUST, PASS, REVIEWER, TODO
 from shared.resources import review_path
+from shared.run import open_state
+from state.store import load_plan
 from tests.journey import FILES, VERIFIED, Answer, Journey, all_pass, words_of
 from tests.larger_tasks import larger
 from tests.place import need_place
@@ -434,3 +438,52 @@ def test_one_line_shows_several_musts_only_within_what_each_is_about(
     journey.write_answer("verdicts-1.json", rows)
     words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-1.json")
     assert journey.planner(*words).code == 0
+
+
+def to_link(file: Path) -> None:
+    """Replace a file by a link to the file beside it."""
+    file.unlink()
+    file.symlink_to("m1_1.py")
+
+
+# What becomes of a file beside one that is edited.
+ANOTHER_KIND: dict[str, Callable[[Path], None]] = {
+    "link": to_link,
+    "deleted": Path.unlink,
+    "mode": lambda file: file.chmod(0o755),
+}
+
+
+@SD_4
+@pytest.mark.parametrize("kind", ANOTHER_KIND)
+def test_a_file_that_is_gone_or_of_another_kind_is_named_without_a_line(
+    make_repo: Repositories, kind: str
+) -> None:
+    journey = larger(make_repo, "repo", (2,), {})
+    journey.review = "full"
+    journey.to("code")
+    del journey.edits["src/m1_2.py"]
+    ANOTHER_KIND[kind](Path(journey.state_dir) / "worktree/src/m1_2.py")
+    journey.to("code review")
+    items = {(i.check, i.scope): i.id
+             for i in read_review(review_path(journey.state_dir, "plan-code")).items}  # fmt: skip
+    whole, own = items["nothing-else", "M-001"], items["intent-holds", "CI-002"]
+    for name in ("src/m1_2.py", "`src/m1_2.py` is what the intent names"):
+        assert answer(journey, "plan-code", own, evidence=name).code == 0, name
+    refused = answer(journey, "plan-code", whole, evidence="src/m1_1.py")
+    assert "a line that the change touches: src/m1_1.py:2; src/m1_2.py – or" in refused.text
+    other = items["intent-holds", "CI-001"]
+    misplaced = answer(journey, "plan-code", other, evidence="src/m1_2.py")
+    assert f"{own} names src/m1_2.py too, and that is no part of CI-001" in misplaced.text
+    assert "a line that the change touches: src/m1_1.py:2</problem>" in misplaced.text
+
+
+@SD_4
+def test_a_refusal_says_what_is_allowed_where_no_part_of_the_change_is(small: Journey) -> None:
+    """Where a question always applies, nothing has run and no line lies within, it is a FAIL."""
+    state = open_state(small.state_dir, "/")
+    evidence = Evidence(state, "plan-code", load_plan(state.plan_path))
+    for check in ("intent-holds", "criteria-met", "intent-done"):
+        asked = item_of(small, "plan-code", check)
+        allowed = evidence.allowed(asked, lambda _: False)
+        assert allowed == "FAIL with what is missing: no part of the change is about it"

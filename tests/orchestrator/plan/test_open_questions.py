@@ -49,6 +49,16 @@ def test_the_phase_does_not_end_and_its_step_asks_first(coding: Journey) -> None
     assert coding.to("submitted").last.code == 0
 
 
+def test_what_an_option_means_is_read_by_who_chooses(coding: Journey) -> None:
+    options = [
+        {"key": "a", "label": "Way a", "description": "g stays"},
+        {"key": "b", "label": "Way b"},
+    ]
+    assert ask(coding, [{"question": "Which?", "options": options}], "developer").code == 0
+    asked = {o.get("value"): o.text for o in as_host(coding).block.iter("option")}
+    assert asked == {"a": "Way a – g stays", "b": "Way b"}
+
+
 @pytest.mark.requirement("SD-2")
 def test_a_review_does_not_end_either(make_repo: Repositories) -> None:
     """Answers of reviewers are stored; the gate waits for the user."""

@@ -176,8 +176,8 @@ def test_findings_that_passed_say_why_they_could() -> None:
     assert "Open, which does not block in this round: qa-007 COULD" in page
     assert "Accepted by a person: qa-008 MUST" in page
     assert "gainst the figures" not in page
-    assert "tests of M-001: PASS, an agent" in page
-    assert "diff: PASS, the assistant itself" in page
+    assert "“tests” of M-001 passed, an agent" in page
+    assert "“diff” passed, the assistant itself" in page
 
 
 @pytest.mark.parametrize(
