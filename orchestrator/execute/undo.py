@@ -10,13 +10,15 @@ from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import message_of
 from orchestrator.submit.page.render import refresh_page
 from shared import archive, drift, resources
-from shared.git.apply import apply, undo
+from shared.git.apply import TakenBack, apply, undo
 from shared.git.change import ends, revert_changes
 from shared.git.commit import commit
+from shared.git.files import remove_tree
 from shared.git.fit import Ways, check_fit
 from shared.git.intended import check_index, check_state, whole
 from shared.git.journal import journal_state
 from shared.git.repository import head
+from shared.git.users_files import check_tree
 from shared.plan_file import check_frozen
 from shared.todo import refresh_todo
 from shared.workspace import open_repository
@@ -53,11 +55,31 @@ def _undo(state: State, who: str) -> Undone:
     journal = resources.journal_path(state.state_dir)
     if state.run.commit_id is not None:
         return _revert(state, who)
+    if journal_state(journal) is None and (files := _undo_by_plan(state)):
+        return _undone(state, who, TakenBack(files))
     if journal_state(journal) is None:
         text = "this run has applied nothing, so there is nothing to undo"
         raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
     repository, _ = open_repository(state)
-    done = undo(repository, journal)
+    return _undone(state, who, undo(repository, journal))
+
+
+def _undo_by_plan(state: State) -> tuple[str, ...]:
+    """Take back a plan whose journal is lost, where all its files are as it has them."""
+    if state.run.stage != EXECUTING or state.run.depth == "intent":
+        return ()
+    plan, folder = check_frozen(state), resources.revert_journal_path(state.state_dir)
+    repository, vault = open_repository(state)
+    changes = plan_changes(plan)
+    if not changes or (journal_state(folder) is None and check_tree(repository, vault, changes)):
+        return ()
+    back = revert_changes(vault, changes, repository.zero)
+    apply(repository, vault, back, folder, plan.digest or "")
+    remove_tree(folder)
+    return tuple(ends(changes))
+
+
+def _undone(state: State, who: str, done: TakenBack) -> Undone:
     drift.absorb(state, done.files)
     refresh_todo(state)
     with state.database as database:

@@ -25,7 +25,7 @@ from state.database import Database
 from state.errors import Refused
 from state.files import read_bytes, write_atomic
 from state.frozen_bytes import digest_of
-from state.stages import ACTIVE, COMPLETED, IDLE, PAUSED
+from state.stages import ACTIVE, COMPLETED, EXECUTING, IDLE, PAUSED
 
 if TYPE_CHECKING:
     from state.database import Run
@@ -132,9 +132,11 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
     what = f"was damaged and is now {moved}" if moved else "was removed"
     with database:
         state.move("cancel", UNPROVEN, detail=f"plan.json {what}")
-    older = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
+    names = sorted(os.listdir(run.state_dir)) if os.path.isdir(run.state_dir) else []
+    older = [name for name in names if name.startswith("plan.r")]
     kept = f"{older[-1]} beside it is the revision before; " if older else ""
-    way = f"{kept}the worktree still holds the changes; start a run anew: planner start"
+    left = "the worktree still holds the changes; " if names else ""
+    way = f"{kept}{left}start a run anew: planner start"
     return [SetAside(moved or path, f"the plan of run {run.run_id}, which is cancelled", way)]
 
 
@@ -169,9 +171,13 @@ def _kept_by_a_ref(run: Run) -> bytes | None:
 
 def _restore_plan(run: Run, path: str, data: bytes) -> SetAside:
     moved = _move_aside(path) if os.path.lexists(path) else path
+    os.makedirs(run.state_dir, exist_ok=True)
     write_atomic(path, data)
     next_step = resources.command("step", run.workflow, state_dir=run.state_dir)
     way = f"plan.json is again as it was frozen, from its ref: {next_step}"
+    if run.stage == EXECUTING and not os.path.exists(resources.journal_path(run.state_dir)):
+        undo = resources.command("undo", state_dir=run.state_dir)
+        way += f"; if it is applied, this takes it back: {undo}"
     return SetAside(moved, f"nothing of run {run.run_id}", way)
 
 
