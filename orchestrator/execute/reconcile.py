@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.verify.trees import users_tree
-from orchestrator.execute.other_runs import written_by_others
+from orchestrator.run.other_runs import written_by_others
 from shared import archive, resources
 from shared.drift import tree_of
 from shared.git.repository import within

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import make_worktree_for_hooks
 from orchestrator.run import cleanup
+from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import message_of
 from orchestrator.submit.page.render import refresh_page
@@ -44,7 +45,7 @@ class Undone(NamedTuple):
 
 def undo_plan(state: State, who: str = HOST) -> Undone:
     """Undo the applied plan of a run: restore the old file contents, or make a revert commit."""
-    with state.lock("undo"):
+    with state.lock("undo"), naming_other_runs(state):
         done = _undo(state, who)
         refresh_page(state)
     return done
