@@ -26,7 +26,8 @@ from shared.git.worktree import is_lost, made_at, make_worktree, open_worktree, 
 from shared.resources import kept_work_path, milestone_worktree_path
 from shared.workspace import make_again, open_workspace
 from state.errors import Refused
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import read_kept
 from state.milestones import files_of
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def make_tree(state: State, plan: Plan, name: str, commit: str) -> None:
     _prepare(state, plan, name, path)
     if os.path.exists(kept):
         # In conflict only where the base moved: the agent writes those files again.
-        changes = [FileChange(**change) for change in read_json(kept)]
+        changes = read_kept(kept, lambda rows: [FileChange(**row) for row in rows])
         merge_changes(repository, path, changes, workspace.config.link)
         remove_tree(kept)
 
