@@ -149,6 +149,8 @@ def _make(
 def _leading(refusal: Refused, undo: str) -> Refused:
     """Return the refusal of a commit with the way out `undo` where the apply is to be undone."""
     for problem in refusal.problems:
+        if problem.at == "git commit" and problem.retry == AGAIN and undo != AGAIN:
+            problem.allowed += f"; or take the apply back: {undo}"
         problem.retry = undo if problem.retry == UNDO else problem.retry
     return refusal
 
