@@ -14,7 +14,7 @@ from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.submit.revise import VERIFY, begin_writing
 from shared import drift, resources
 from shared.execution.deeds import Execution
-from shared.execution.holder import hold
+from shared.execution.holder import holding
 from shared.git.apply import apply
 from shared.git.carry import carry_over
 from shared.git.fit import check_fit
@@ -49,9 +49,8 @@ def apply_plan(state: State) -> Running | None:
     running = _verify_on_new_head(state)
     if running is not None:
         return running
-    with state.lock("exec apply"), naming_other_runs(state):
+    with state.lock("exec apply"), naming_other_runs(state), holding(state):
         plan = load_approved(state)
-        hold(state)
         if state.run.status == "COMPLETED":
             return None
         repository, vault = open_repository(state)

@@ -22,7 +22,7 @@ from orchestrator.plan.context import read_questions
 from orchestrator.plan.finish import Finished, finish_phase
 from shared.drift import check_run
 from shared.execution.deeds import Execution
-from shared.execution.holder import hold
+from shared.execution.holder import holding
 from shared.execution.progress import View
 from shared.named_files import read_answer
 from shared.plan_file import check_going, open_plan
@@ -62,10 +62,9 @@ def go_on(state: State) -> Finished:
     """
     again = state.command("exec", "next")
     _sit_out_rate_limit(state)
-    with state.lock("exec next"):
+    with state.lock("exec next"), holding(state):
         state.reload()
         _check_writing(state, "exec next")
-        hold(state)
         if state.run.step > STEP:
             # Killed after the code had passed, it may have left the documentation to pass.
             done = state.run.step == DOCS
