@@ -168,7 +168,8 @@ def _repository(folder: str) -> list[Finding]:
 def _startable(problems: Sequence[Problem]) -> list[Finding]:
     if not problems:
         return [Finding("repository", "a run can start here")]
-    return [Finding("repository", p.problem, p.allowed or p.retry) for p in problems]
+    ways = (": ".join(filter(None, (p.allowed, p.retry))) for p in problems)
+    return [Finding("repository", p.problem, way) for p, way in zip(problems, ways, strict=True)]
 
 
 def _tracked_secrets(git: Git) -> list[Finding]:
