@@ -156,6 +156,25 @@ def sweep(folder: int) -> None:
                 os.close(inside)
 
 
+def sweep_beside(path: str) -> None:
+    """Remove what killed writers of one file left beside it, in a folder that no lock guards."""
+    folder, name = os.path.split(path)
+    for found in os.listdir(folder):
+        owner = found.removeprefix(f".{name}.").removesuffix(TEMPORARY)
+        if found == f".{name}.{owner}{TEMPORARY}" and owner.isdigit() and _has_ended(int(owner)):
+            _discard(os.path.join(folder, found))
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
     """Write a file so that a crash leaves either its old or its new content, never a mixture.
 

@@ -14,7 +14,8 @@ from shared.requirements_record import lane_of
 from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import read_kept
 from state.written_json import checked, list_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def new_context(state: State, value: object) -> Context | None:
     context = check_context(_with_given(given, value))
     if state.run.step <= STEP:
         return context
-    if read_json(resources.get_context_path(state.state_dir)) == context:
+    if read_kept(resources.get_context_path(state.state_dir), dict) == context:
         return None
     text = "context.json is read-only once step 2 (context-verify) is done"
     allowed = state.command("context", "add-quote", "TEXT")
@@ -114,7 +115,7 @@ def add_quote(state: State, text: str) -> bool:
         if has_ended(state, "plan-design"):
             return False
         path = resources.get_context_path(state.state_dir)
-        context = read_json(path)
+        context = read_kept(path, dict)
         if text not in context["user_quotes"]:
             context["user_quotes"].append(text)
         values = {"context": user_context(check_context(context))}
