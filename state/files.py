@@ -158,11 +158,16 @@ def sweep(folder: int) -> None:
 
 def sweep_beside(path: str) -> None:
     """Remove what killed writers of one file left beside it, in a folder that no lock guards."""
-    folder, name = os.path.split(path)
-    for found in os.listdir(folder):
-        owner = found.removeprefix(f".{name}.").removesuffix(TEMPORARY)
-        if found == f".{name}.{owner}{TEMPORARY}" and owner.isdigit() and _has_ended(int(owner)):
-            _discard(os.path.join(folder, found))
+    name = os.path.basename(path)
+    folder = open_folder(os.path.dirname(path))
+    try:
+        for found in os.listdir(folder):
+            owner = found.removeprefix(f".{name}.").removesuffix(TEMPORARY)
+            is_ours = owner.isdigit() and found == f".{name}.{owner}{TEMPORARY}"
+            if is_ours and _has_ended(int(owner)):
+                _discard(folder, found)
+    finally:
+        os.close(folder)
 
 
 def _has_ended(pid: int) -> bool:

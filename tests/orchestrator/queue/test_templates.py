@@ -51,7 +51,7 @@ def test_the_queue_is_in_the_order_of_priority_and_says_what_waits(database: Dat
     assert lines(database) == [
         "Q-003 READY three · priority 5", "Q-001 READY one", "Q-002 WAITING two · waits for Q-001"
     ]  # fmt: skip
-    assert following(database).row.id == "Q-003"
+    assert following(database, "").row.id == "Q-003"
     assert waiting(database) == lines(database)
     assert places(database)[2].to_json() == {
         "id": "Q-002", "request": "two", "priority": 0, "after": ["Q-001"], "status": "WAITING",
@@ -66,7 +66,7 @@ def test_a_run_with_its_words_is_that_of_a_request(database: Database) -> None:
     assert lines(database)[1:] == [
         "Q-001 ACTIVE one", "Q-002 WAITING two · waits for Q-001 (ACTIVE)"
     ]  # fmt: skip
-    assert following(database).row.id == "Q-001"
+    assert following(database, "").row.id == "Q-001"
     assert [line.split()[0] for line in waiting(database)] == ["Q-003", "Q-002"]
 
 
