@@ -77,7 +77,7 @@ def test_what_is_completed_frees_what_waits_for_it(database: Database) -> None:
     run(database, "two", "COMPLETED")
     run(database, "three", "COMPLETED")
     assert not has_ready(database)
-    [problem] = refusal(following, database)
+    [problem] = refusal(following, database, "")
     assert problem.problem == "nothing waits in the queue"
     assert problem.allowed == 'planner queue add "TEXT"'
 
@@ -85,7 +85,7 @@ def test_what_is_completed_frees_what_waits_for_it(database: Database) -> None:
 def test_where_nothing_can_start_what_waits_is_named(database: Database) -> None:
     run(database, "one", "CANCELLED")
     run(database, "three", "COMPLETED")
-    [problem] = refusal(following, database)
+    [problem] = refusal(following, database, "")
     assert problem.problem == "nothing of the queue can start"
     assert problem.allowed == "Q-002 WAITING two · waits for Q-001 (CANCELLED)"
 
