@@ -204,11 +204,10 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         proved = _proved(state, changes)
     if done_by := state.database.approved_by(run, run.digest or ""):
         proved += f" {UNPROVEN_SAID}" if done_by[0] == UNPROVEN_CHANNEL else ""
-    what = "commit" if run.commit_id else "changes"
     # Not a <person>: nothing waits for the user any more.
     text = (
         f"{proved} The run is complete and planning has ended; tell the user. "
-        f"They may take the {what} back: {state.command('undo')}"
+        f"They can undo it: {state.command('undo')}"
     )
     if waiting.has_ready(state.database):
         block.next("queue", resources.command("queue", "next"))
