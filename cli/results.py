@@ -202,12 +202,16 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         proved = "Proved: each planned file holds exactly what was approved. Nothing is committed."
     else:
         proved = _proved(state, changes)
+    what = "commit" if run.commit_id else "changes"
     if done_by := state.database.approved_by(run, run.digest or ""):
         proved += f" {UNPROVEN_SAID}" if done_by[0] == UNPROVEN_CHANNEL else ""
-    text = f"{proved} The run is complete and planning has ended; tell the user."
+    text = (
+        f"{proved} The run is complete and planning has ended; tell the user. "
+        f"To undo the {what}: {state.command('undo')}"
+    )
     if waiting.has_ready(state.database):
         block.next("queue", resources.command("queue", "next"))
-    return block.task(text).person(state.command("undo")).render()
+    return block.task(text).render()
 
 
 def _first(rows: Sequence[str]) -> str:
