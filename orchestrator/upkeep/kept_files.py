@@ -6,9 +6,11 @@ Plan, strategy and database are in `repair`; what lies in the user's folders is 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import candidates, requirements_record, resources, tree_runs
+from shared.git.change import FileChange
 from state.errors import Refused
 from state.kept_files import read_kept
 from state.kept_settings import read_settings
@@ -71,9 +73,35 @@ def _files(run: Run) -> Iterator[Kept]:
         f"the run goes on: {step}",
     )
     yield from _approved(run, step)
+    yield from _of_milestones(run)
     config = resources.run_config_path(here)
     way = f"its settings are read from its base commit again: {step}"
     yield Kept(config, lambda: read_settings(config), f"nothing of run {name}", way)
+    context, lane = resources.get_context_path(here), resources.lane_path(here)
+    way = f"it is written again from the plan: {step}"
+    yield Kept(context, lambda: read_kept(context, _object), f"nothing of run {name}", way)
+    way = f"it is written again from what the requirements lane remembers: {step}"
+    yield Kept(lane, lambda: read_kept(lane, _object), f"nothing of run {name}", way)
+
+
+def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
+    return dict(value.items())
+
+
+def _of_milestones(run: Run) -> Iterator[Kept]:
+    """Yield what earlier attempts at milestones have written, while it moves to another base."""
+    folder = resources.milestones_path(run.state_dir)
+    again = resources.command("exec", "next", state_dir=run.state_dir)
+    for found in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        name, end = os.path.splitext(found)
+        path = resources.kept_work_path(run.state_dir, name)
+        if end == ".json":
+            yield Kept(
+                path,
+                partial(read_kept, path, lambda rows: [FileChange(**row) for row in rows]),
+                f"what the last attempt at milestone {name} of run {run.run_id} wrote",
+                f"the milestone is written anew: {again}",
+            )
 
 
 def _approved(run: Run, step: str) -> Iterator[Kept]:

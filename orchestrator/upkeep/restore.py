@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from developer.verify.trees import users_tree
 from orchestrator.run.settings import write_settings
 from shared import resources
 from shared.config import load_config
+from shared.requirements_record import IN_WORK, read_lane
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.user_config import limited, load_user_config
 from shared.workspace import base_of
@@ -24,11 +27,28 @@ def restore(state: State, path: str) -> None:
     here = state.state_dir
     if path == resources.run_config_path(here):
         restore_settings(state)
+    if path == resources.get_context_path(here):
+        plan = store.load_plan(state.plan_path)
+        task = [item.text for item in plan.task_spec]
+        write_json(path, {"task_spec": task, **plan.context.model_dump(mode="json")})
+    if path == resources.lane_path(here):
+        _restore_lane(state)
     if path == resources.scene_path(here):
         write_json(path, users_tree(state.repository))
     if state.run.workflow == REQUIREMENTS and path == resources.requirements_record_path(here):
         with state.database:
             state.move("cancel", UNPROVEN, detail="lifecycle.json was damaged")
+
+
+def _restore_lane(state: State) -> None:
+    """Write again which requirements a run implements, as its lane remembers."""
+    for run in state.database.runs():
+        if run.workflow == REQUIREMENTS and os.path.isdir(run.state_dir):
+            facts = read_lane(run.state_dir)
+            if facts.run == state.state_dir:
+                digest = sha256(facts.read(IN_WORK)).hexdigest()
+                lane = {"planning": facts.folder, "lifecycle": run.state_dir, "sha256": digest}
+                write_json(resources.lane_path(state.state_dir), lane)
 
 
 def restore_settings(state: State) -> None:

@@ -24,6 +24,7 @@ PLANNING = {
     "verify-commands.json": ("code", "step planner"),
     "tree-runs.json": ("code", "plan done --phase plan-code"),
     "config.json": ("code", "step planner"),
+    "context.json": ("code", "context add-quote more"),
     "approval.json": ("applied", "exec commit"),
     "apply/tree.json": ("applied", "exec commit"),
 }
@@ -68,3 +69,16 @@ def test_a_damaged_memory_of_the_requirements_lane_ends_it_and_it_begins_again(
     assert "your requirements stay in planning/; begin again: " in repaired
     assert rounds.start().code == 0, rounds.last.text
     assert rounds.last.block.tag == "step"
+
+
+def test_what_a_run_implements_is_written_again_from_its_lane(
+    make_repo: Callable[..., Repository],
+) -> None:
+    rounds = Rounds(make_repo("project", FILES))
+    rounds.to_plan()
+    assert rounds.plan is not None
+    path = Path(rounds.plan.state_dir, "requirements.json")
+    before = path.read_bytes()
+    path.write_bytes(b"")
+    assert rounds.call("repair").block.get("damaged") == "1"
+    assert path.read_bytes() == before
