@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import candidates, requirements_record, resources, tree_runs
 from shared.git.change import FileChange
+from shared.qr.schema import read_review
 from state.errors import Refused
 from state.kept_files import read_kept
 from state.kept_settings import read_settings
+from state.phases import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,6 +76,7 @@ def _files(run: Run) -> Iterator[Kept]:
     )
     yield from _approved(run, step)
     yield from _of_milestones(run)
+    yield from _reviews(run, step)
     config = resources.run_config_path(here)
     way = f"its settings are read from its base commit again: {step}"
     yield Kept(config, lambda: read_settings(config), f"nothing of run {name}", way)
@@ -86,6 +89,14 @@ def _files(run: Run) -> Iterator[Kept]:
 
 def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
     return dict(value.items())
+
+
+def _reviews(run: Run, step: str) -> Iterator[Kept]:
+    for phase in PHASES:
+        path = resources.review_path(run.state_dir, phase)
+        lost = f"the answers of the review of {phase} of run {run.run_id}"
+        way = f"the phase is handed in again, and its questions are asked anew: {step}"
+        yield Kept(path, partial(read_review, path), lost, way)
 
 
 def _of_milestones(run: Run) -> Iterator[Kept]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.forms import part
-from tests.journey import FILES, Journey, way_out, words_of
+from tests.journey import FILES, POINTS, Journey, way_out, words_of
 from tests.requirement_rounds import Rounds
 
 if TYPE_CHECKING:
@@ -82,3 +82,19 @@ def test_what_a_run_implements_is_written_again_from_its_lane(
     path.write_bytes(b"")
     assert rounds.call("repair").block.get("damaged") == "1"
     assert path.read_bytes() == before
+
+
+def test_a_damaged_review_is_asked_anew_and_passes_no_gate(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo("project", FILES))
+    journey.review = "full"
+    journey.to("code review")
+    path = Path(journey.state_dir, "qr-plan-code.json")
+    path.write_bytes(b"{")
+    refused = journey.planner("step", "planner")
+    repaired = journey.call(*words_of(way_out(refused.problems[0][1])))
+    assert "the answers of the review of plan-code" in repaired.data("set aside")
+    journey.last = journey.planner("step", "planner")
+    assert journey.point == POINTS["code"]
+    journey.to("code review").to("committed")
