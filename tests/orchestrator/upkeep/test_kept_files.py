@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repository
 
 pytestmark = pytest.mark.requirement("PC-10")
-DAMAGES = (b"", b"[1]", b'{"runs": [{"x": 1}], "candidates": 1')
+DAMAGES = (b"", b"7", b'{"runs": [{"x": 1}], "candidates": 1')
 # The file, where the run is, and the command that reads the file.
 PLANNING = {
     "candidates.json": ("code", "step planner"),
@@ -35,8 +36,7 @@ def is_damaged(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("name", PLANNING)
-@pytest.mark.parametrize("data", part(DAMAGES, 3))
+@pytest.mark.parametrize(("name", "data"), part([*product(PLANNING, DAMAGES)], 5))
 def test_a_damaged_file_of_a_run_is_set_aside_and_the_run_goes_on(
     make_repo: Callable[..., Repository], name: str, data: bytes
 ) -> None:
