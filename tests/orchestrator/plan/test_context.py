@@ -210,7 +210,8 @@ def test_an_assumption_that_later_words_overrule_is_shown_as_such(
     assert "assumed at the start: Below 0 is not checked" in journey.last.text
     journey.call("mode", "edit", "Refuse a value below 0.")
     still = {"op": "context", "assumptions": ["0 is no limit (high)", "Text is refused"]}
-    late = {"op": "set", "id": "RM-001", "version": 1, "fields": {"outcome": "declined: later"}}
+    fields = {"decision": "Refuse below 0", "reasoning_chain": "the user -> says so"}
+    late = {"op": "add", "kind": "decision", "fields": fields}
     journey.write_answer("design.json", [still, late])
     words = ("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
     assert journey.planner(*words).code == 0
