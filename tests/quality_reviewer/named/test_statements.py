@@ -157,3 +157,43 @@ def test_a_statement_that_names_what_the_change_does_not_bear_is_listed(
     known = {text: [s for s in rows if s.startswith(UNTRUE[text])] for text, rows in found.items()}
     assert found == known
     assert all(found.values()), found
+
+
+def test_an_answer_or_an_option_that_the_change_does_not_bear_is_listed(
+    frozen: tuple[State, Plan],
+) -> None:
+    options = [
+        {"key": "a", "label": "Raise LookupFailed"},
+        {"key": "b", "label": "Raise KeyNotKept"},
+    ]
+    asked = {"id": "CP-001", "question": "What on a miss?", "options": options}
+    assert listed(frozen, checkpoints=[{**asked, "answer": "Raise KeyNotKept"}]) == []
+    [sentence] = listed(frozen, checkpoints=[{**asked, "answer": "Raise LookupFailed"}])
+    assert sentence.startswith("the answer to CP-001 names LookupFailed")
+    options = [{"key": "a", "label": "Newest goes"}, {"key": "b", "label": "Oldest goes"}]
+    asked |= {"options": options}
+    assert listed(frozen, checkpoints=[{**asked, "answer": "Oldest goes"}]) == []
+    [sentence] = listed(frozen, checkpoints=[{**asked, "answer": "Newest goes"}])
+    assert "adds oldest, which is of an option that was not chosen" in sentence
+
+
+def test_a_statement_is_listed_that_holds_at_a_line_that_says_nothing_of_it(
+    frozen: tuple[State, Plan],
+) -> None:
+    remark = {"id": "RM-001", "text": "evict the oldest first", "revision": 1}
+    for line, count in (("src/cache.py:16", 0), ("src/table.py:1", 1)):
+        assert len(listed(frozen, user_remarks=[{**remark, "outcome": line}])) == count, line
+
+
+def test_what_the_request_wants_is_listed_where_it_is_left_out_or_forgotten(
+    frozen: tuple[State, Plan],
+) -> None:
+    state, plan = frozen
+    state.run.request = f"{REQUEST} Write the rows to disk.\n- say it in the guide"
+    assert listed((state, plan)) == [
+        "the request names the guide (say it in the guide), which neither the task, what is out of "
+        "scope nor the change holds",
+        "T-2 is out of scope, and the request asks for it: 'Write the rows to disk.'",
+    ]
+    state.run.request = f"{REQUEST} No rows on disk. The guide stays."
+    assert listed((state, plan)) == []
