@@ -101,6 +101,11 @@ class PlannedLines:
                 _add(found, number, now[number - 1])
         return found
 
+    def heads(self, file: str, numbers: Collection[int]) -> set[str]:
+        """Return the lines that some lines of a planned file belong to, such as a function's."""
+        above = _heads(self.planned(file) or ())
+        return {head for n in numbers if n <= len(above) for head in above[n - 1]}
+
     def files_at_base(self) -> Collection[str]:
         """Return the paths of the base; none where a plan has none."""
         base = self._plan.base

@@ -27,6 +27,7 @@ NAMED: tuple[NamedFinder, ...] = (
     statements.remarks,
     statements.places,
     statements.request,
+    statements.reviewed,
     statements.left_out,
     statements.milestones,
     claims.quotes,

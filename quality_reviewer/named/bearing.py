@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
-from quality_reviewer.named.things import digits, words
+from quality_reviewer.named.things import Files, digits, words
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.signs import is_test
 from shared.patch import read_patch
@@ -40,9 +40,9 @@ class Bearing:
         self.tests = {file for m in plan.milestones for file in m.tests.files}
 
     @cached_property
-    def files(self) -> frozenset[str]:
+    def files(self) -> Files:
         """The paths of the base and of the plan."""
-        return frozenset({*self.lines.files_at_base(), *self.paths})
+        return Files({*self.lines.files_at_base(), *self.paths})
 
     @cached_property
     def paths(self) -> set[str]:
@@ -61,8 +61,11 @@ class Bearing:
 
     @cached_property
     def differing(self) -> str:
-        """The lines that the change adds or removes, and those by which git shows their place."""
-        rows = (line.text for c in self.changes for line in self._patch(c) if line.kind != "!")
+        """The lines that the change adds or removes, those around, and the heads over them."""
+        rows = [line.text for c in self.changes for line in self._patch(c) if line.kind != "!"]
+        for change in self.changes:
+            near = {n.new for n in self._patch(change) if n.new}
+            rows += self.lines.heads(change.file, near)
         return "\n".join([*rows, *sorted(self.paths)])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Finds what the plan or its change claims of itself: words of the user, numbers, figures, names."""
+"""Finds what a plan or its change claims: words of the user, numbers, figures, names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.named.bearing import holds, numbers_of, same_number
+from quality_reviewer.named.statements import own_requirements
 from quality_reviewer.named.things import digits, identifiers, in_short, sentences
 from shared.tree_runs import recorded
 
@@ -50,13 +51,14 @@ _GAP = re.compile(r"…|\.\.\.|\[[^\]]*\]")
 def quotes(state: State, bearing: Bearing) -> Found:
     """Yield each of the user's words that stand in nothing that the user is known to have said."""
     plan = bearing.plan
-    said = [state.run.request, *_users(plan)]
+    said = [state.run.request, *_users(plan), own_requirements(state)]
     known = [_plain(text) for text in said]
     for quote in plan.context.user_quotes if state.run.request.strip() else ():
         parts = [part for one in _GAP.split(quote) if (part := _plain(one))]
         if not all(any(f" {part} " in f" {text} " for text in known) for part in parts):
-            yield "user_quotes", (f"the assistant says that these are your words, and neither "
-                                  f"request, answer nor remark has them: {in_short(quote)!r}")  # fmt: skip
+            lacks = "and neither request, answer nor remark has them"
+            words = f"the assistant says that these are your words, {lacks}: {in_short(quote)!r}"
+            yield "user_quotes", words
 
 
 def promised(_state: State, bearing: Bearing) -> Found:
@@ -71,7 +73,7 @@ def promised(_state: State, bearing: Bearing) -> Found:
 
 
 def numbers(state: State, bearing: Bearing) -> Found:
-    """Yield each number that the change adds as a constant, default or limit, and nobody has said."""
+    """Yield each constant, default or limit that the change adds and that nobody has said."""
     plan = bearing.plan
     known = numbers_of("\n".join([state.run.request, *_texts(plan)]))
     for change in bearing.changes if bearing.is_whole else ():
@@ -119,14 +121,16 @@ def figures(state: State, bearing: Bearing) -> Found:
     plan = bearing.plan
     runs = recorded(state.state_dir)
     printed = numbers_of("\n".join(run.said for run in runs))
-    asked = numbers_of("\n".join([state.run.request, *_users(plan)]))
+    asked = numbers_of("\n".join([state.run.request, *_users(plan), own_requirements(state)]))
     for name, shown, text in _claiming(bearing):
         for sentence in sentences(text):
             if not _CLAIMS.search(f"{sentence} ") or _DENIED.search(sentence):
                 continue
-            stated = [m for m in _FIGURE.finditer(sentence)]
+            stated = [*_FIGURE.finditer(sentence)]
             missing = [m[0] for m in stated if digits(m[1]) not in printed | asked]
-            if missing or (not stated and not runs and re.search("measur|bench", sentence, re.IGNORECASE)):
+            if missing or (
+                not stated and not runs and re.search("measur|bench", sentence, re.IGNORECASE)
+            ):
                 what = f" prints {missing[0]}" if missing else " is recorded"
                 yield name, f"{shown} claims {in_short(sentence)!r}, and no recorded run{what}"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from quality_reviewer.named.bearing import holds
 from quality_reviewer.named.things import clauses, in_short, is_english, sentences, things, words
 from shared.patch import read_patch
+from shared.requirements_record import IN_WORK, ORIGINAL, lane_of, read_lane
 from shared.resources import superseded_plan_path
 from state import store
 from state.milestones import changes_of
@@ -91,8 +92,10 @@ def remarks(state: State, bearing: Bearing) -> Found:
             continue
         cited = ", ".join(cited_by(plan, one.id))
         if cited and _contents(old) == _contents(plan):
-            yield one.id, (f"{one.id} is said to be done by {cited}, and no byte of the change "
-                           f"differs from revision {one.revision}, of which it was said")  # fmt: skip
+            same = (
+                f"no byte of the change differs from revision {one.revision}, of which it was said"
+            )
+            yield one.id, f"{one.id} is said to be done by {cited}, and {same}"
         elif cited:
             yield from _since(bearing, one, old)
 
@@ -155,14 +158,36 @@ def request(state: State, bearing: Bearing) -> Found:
             )
             known = is_told or holds(text, thing) or thing.shown.lower() in text.lower()
             if not known and not bearing.bears(thing):
-                yield "request", (f"the request names {thing.shown} ({in_short(part)}), which neither "
-                                  "the task, what is out of scope nor the change holds")  # fmt: skip
+                lacks = "which neither the task, what is out of scope nor the change holds"
+                yield "request", f"the request names {thing.shown} ({in_short(part)}), {lacks}"
 
 
 def _rest_of(plan: Plan) -> Iterable[str]:
     yield from plan.context.rejected_alternatives
     yield from (f"{c.question} {c.answer}" for c in plan.checkpoints)
     yield from (one.text for one in plan.user_remarks)
+
+
+def reviewed(state: State, bearing: Bearing) -> Found:
+    """Yield each of the user's own requirements that has no like one in the reviewed part."""
+    wanted, kept = own_requirements(state), words(state.run.request)
+    for part in sentences(wanted):
+        found = words(part)
+        lost = [t for t in things(part, bearing.files) if not holds(state.run.request, t)]
+        is_gone = len(found) >= _LEAST_WORDS and len(found & kept) * 3 < len(found)
+        if lost and lost[0].kind not in ("path", "document", "tests"):
+            yield "request", (f"your requirements name {lost[0].shown} ({in_short(part)}), and the "
+                              "reviewed ones do not")  # fmt: skip
+        elif is_gone and is_english(part):
+            yield "request", (f"your requirements have {in_short(part)!r}, and the reviewed ones "
+                              "have nothing like it")  # fmt: skip
+
+
+def own_requirements(state: State) -> str:
+    """Return the user's own part of the requirements that a run implements; '' outside the lane."""
+    lane = lane_of(state.state_dir)
+    text = read_lane(lane["lifecycle"]).read(IN_WORK).decode("utf-8", "replace") if lane else ""
+    return text.partition(ORIGINAL)[2]
 
 
 def left_out(state: State, bearing: Bearing) -> Found:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from quality_reviewer.checks.meaning import is_prose
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterable, Iterator
 
     Kind = Literal["number", "identifier", "quote", "path", "document", "tests"]
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DENIES = re.compile(
     r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?|"
     r"kept|leaves?|left|excludes?|excluding|already|existing|today|before|instead|rather|such as|"
-    r"e\.g|for example|like|unlike|outside|ignores?|avoids?|removes?|drops?|deletes?|out of scope)"
+    r"e\.g|for example|like|unlike|outside|ignores?|avoids?|out of scope)"
     r"\b|n't\b|\bcannot\b",
     re.IGNORECASE,
 )
@@ -35,7 +35,7 @@ _QUOTED = re.compile(r'"([^"\n]{2,80})"|“([^”\n]{2,80})”|(?<![\w\'])\'([^\
 _TICKED = re.compile(r"`+([^`\n]{1,80})`+")
 _PATH = re.compile(r"(?<![\w./:@-])(?:[\w.-]+/)*[\w.-]*\w\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/])")
 _CALLED = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w{2,})\((?!s\))")
-_SNAKE = re.compile(r"(?<![\w.-])_{0,2}[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+_{0,2}(?![\w-])")
+_SNAKE = re.compile(r"(?<![\w.-])_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_{0,2}(?![\w-])")
 _CAMEL = re.compile(
     r"(?<![\w.@/-])(?:[A-Z][a-z0-9]+){2,}(?![\w-])|(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]+)+\b"
 )
@@ -44,12 +44,14 @@ _AMOUNT = r"(?<![\w.#/:_-])(\d{1,3}(?:[,_]\d{3})+|\d+)(\.\d+)?"
 _UNIT = r" ?(?:ms|s|sec|seconds?|minutes?|min|hours?|h|days?|weeks?|[kKMGT]i?B|bytes?|%)(?!\w)"
 _NUMBER = re.compile(rf"{_AMOUNT}(?:({_UNIT})|(?![\w/:-])(?!\.\d))")
 _NO_AMOUNT = re.compile(
-    r"(?:python|version|release|rfc|pep|issue|pr|line|lines|step|section|since|in|of|http|error|v)\s*$",
+    r"(?:python|version|release|rfc|pep|issue|pr|line|lines|step|section|http|v)\s*$",
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_TESTS = re.compile(r"\b(?:with|add|adds|write|unit|regression|new)\s(?:an?\s|new\s|the\s)?tests?\b",
-                    re.IGNORECASE)  # fmt: skip
+_TESTS = re.compile(
+    r"\b(?:with|add|adds|write|unit|regression|new)\s(?:an?\s|new\s|the\s)?tests?\b",
+    re.IGNORECASE,
+)
 # CamelCase that is no code.
 _PROPER_WORDS = """
 GitHub GitLab JavaScript TypeScript PostgreSQL YouTube LinkedIn OpenAI OpenAPI WebSocket WebSockets
@@ -57,9 +59,17 @@ MacOs DevOps NumPy SciPy PyTest PyPi FastApi GraphQl PowerShell BitBucket StackO
 macOS eMail
 """
 _PROPER = frozenset(_PROPER_WORDS.split())
-# Documents that are called by their names without an article.
-_DOCUMENT_WORDS = "readme changelog contributing changes history news license"
+# Names that every code has, which no line has to show.
+_EVERYWHERE_WORDS = "None True False null true false int str bool list dict bytes float self main"
+_EVERYWHERE = frozenset(_EVERYWHERE_WORDS.split())
+# Stems by which a text means the document; of the first ones, without an article.
+_DOCUMENT_WORDS = "readme changelog contributing"
 _DOCUMENTS = frozenset(_DOCUMENT_WORDS.split())
+_GUIDE_WORDS = "guide manual tutorial handbook faq glossary cookbook quickstart runbook howto"
+_GUIDES = frozenset(_GUIDE_WORDS.split())
+_CODE_MARKS = re.compile(r"[=()\[\]{}\"'<>]")
+# Endings of products as well as of files.
+_PRODUCTS = frozenset(("js", "io", "ai", "net", "go"))
 _COMMON_WORDS = """
 about above after again against also always another because been before being below between both
 cannot change changed changes could does doing done down each even every file files first following
@@ -88,11 +98,44 @@ _ENDINGS = (
     "e",
     "y",
 )
-_LEAST_STEM, _LEAST_NAME, _LEAST_DOCUMENT = 4, 3, 4  # letters
+_LEAST_STEM, _LEAST_NAME = 4, 3  # letters
 _MOST_SHOWN = 80
 _ENGLISH = re.compile(
     r"\b(?:the|a|an|of|to|in|is|are|and|for|with|as|on|at|by|be|it)\b", re.IGNORECASE
 )
+
+
+class Files:
+    """The paths of the base and the plan, by what a text may call them."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.by_name: dict[str, list[str]] = {}
+        self.endings: set[str] = set()
+        self.folders: set[str] = set()
+        # By the stem, in words.
+        self.documents: dict[str, list[str]] = {}
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            self.by_name.setdefault(name, []).append(path)
+            self.endings.add(name.rpartition(".")[2])
+            self.folders.add(folder.partition("/")[0])
+            if is_prose(path):
+                stem = re.sub(r"[-_]", " ", name.partition(".")[0].lower())
+                self.documents.setdefault(stem, []).append(path)
+
+    def holds(self, name: str) -> bool:
+        """Return whether a name is the path of a file, or its end."""
+        found = self.by_name.get(name.rpartition("/")[2], ())
+        return any(f"/{path}".endswith(f"/{name}") for path in found)
+
+    def could_hold(self, name: str) -> bool:
+        """Return whether a name that is no file's reads as a path of this repository."""
+        folder, _, last = name.rpartition("/")
+        stem, _, ending = last.rpartition(".")
+        if not stem or (folder and folder.partition("/")[0] not in self.folders):
+            return False
+        known = ending in self.endings and (folder or ending not in _PRODUCTS)
+        return bool(is_prose(last) or (known and not last[0].isupper()))
 
 
 class Thing(NamedTuple):
@@ -123,8 +166,8 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE.split(_BULLET.sub("", text)) if part.strip()]
 
 
-def things(text: str, files: Collection[str]) -> list[Thing]:
-    """Return what a text names and wants; `files` are the paths of the base and the plan."""
+def things(text: str, files: Files) -> list[Thing]:
+    """Return what a text names and wants."""
     found: dict[tuple[str, ...], Thing] = {}
     for clause in clauses(text):
         for thing in _things(clause, files):
@@ -132,7 +175,7 @@ def things(text: str, files: Collection[str]) -> list[Thing]:
     return [*found.values()]
 
 
-def identifiers(text: str, files: Collection[str]) -> list[Thing]:
+def identifiers(text: str, files: Files) -> list[Thing]:
     """Return the identifiers that a text names and wants."""
     return [thing for thing in things(text, files) if thing.kind == "identifier"]
 
@@ -168,7 +211,7 @@ def in_short(text: str) -> str:
     return f"{flat[:_MOST_SHOWN]}…" if len(flat) > _MOST_SHOWN else flat
 
 
-def _things(clause: str, files: Collection[str]) -> Iterator[Thing]:
+def _things(clause: str, files: Files) -> Iterator[Thing]:
     rest = clause
     for match in _QUOTED.finditer(rest):
         text = next(filter(None, match.groups()))
@@ -193,26 +236,21 @@ def _things(clause: str, files: Collection[str]) -> Iterator[Thing]:
         yield Thing("tests", "tests", ("tests",))
 
 
-def _ticked(text: str, files: Collection[str]) -> Iterator[Thing]:
+def _ticked(text: str, files: Files) -> Iterator[Thing]:
     name = text.strip()
     bare = re.fullmatch(r"(?:[\w]+\.)*(\w{2,})(?:\(.*\))?", name)
     if _is_path(name, files):
         yield Thing("path", name, (name,))
-    elif bare and not bare[1].isdigit():
+    elif bare and (bare[1].isdigit() or bare[1] in _EVERYWHERE):
+        return
+    elif bare:
         yield Thing("identifier", name, (bare[1],))
-    elif re.search(r"\w\w", name):
+    elif re.search(r"\w\w", name) and (" " not in name or _CODE_MARKS.search(name)):
         yield Thing("quote", f"`{name}`", (name,))
 
 
-def _is_path(name: str, files: Collection[str]) -> bool:
-    """Return whether a word is a file of the repository or the plan, or reads as a path of one."""
-    if any(file == name or file.endswith(f"/{name}") for file in files):
-        return True
-    endings = {file.rpartition(".")[2] for file in files if "." in file}
-    folder, _, last = name.rpartition("/")
-    first = folder.partition("/")[0]
-    known = any(file.startswith(f"{first}/") for file in files) if first else True
-    return "." in last and last.rpartition(".")[2] in endings and known and not last[0].isupper()
+def _is_path(name: str, files: Files) -> bool:
+    return files.holds(name) or files.could_hold(name)
 
 
 def _numbers(text: str) -> Iterator[Thing]:
@@ -223,16 +261,14 @@ def _numbers(text: str) -> Iterator[Thing]:
             yield Thing("number", match[0], (number,))
 
 
-def _documents(text: str, files: Collection[str]) -> Iterator[Thing]:
+def _documents(text: str, files: Files) -> Iterator[Thing]:
     """Yield the documents that a text calls by the stem of their file: `the guide`."""
-    for file in files:
-        if not is_prose(file):
-            continue
-        name = re.split(r"[.]", file.rpartition("/")[2])[0]
-        if len(name) < _LEAST_DOCUMENT:  # shorter ones are everyday words
-            continue
-        article = "" if name.lower() in _DOCUMENTS else r"\b[Tt]he (?:\w+ )?"
-        if re.search(rf"{article}\b{re.escape(name)}\b", text, re.IGNORECASE):
-            stems = {f: f.rpartition("/")[2].split(".")[0].lower() for f in files if is_prose(f)}
-            same = tuple(file for file, own in stems.items() if own == name.lower())
-            yield Thing("document", f"the {name}", same)
+    for stem, paths in files.documents.items():
+        name, after, before = re.escape(stem), "", ""
+        if stem not in _DOCUMENTS:
+            before = r"\bthe (?:\w+ )?"
+            is_guide = stem.rpartition(" ")[2] in _GUIDES
+            after = "" if is_guide else r" (?:guide|page|manual|document|documentation|docs)"
+        if match := re.search(rf"{before}\b({name}{after})\b", text, re.IGNORECASE):
+            shown = match[1] if stem in _DOCUMENTS else f"the {match[1]}"
+            yield Thing("document", shown, tuple(paths))

@@ -73,6 +73,11 @@ REQUEST = "Give the cache a limit of 250 values; get raises KeyNotKept. Wait 90 
 TASK = ["get raises KeyNotKept", "out of scope: rows on disk"]
 
 
+OVERVIEW = {
+    "title": "A limit", "problem": "It grows.", "approach": "Evict the oldest in evict_oldest.",
+}  # fmt: skip
+
+
 @pytest.fixture
 def frozen(make_repo: Callable[..., Repository]) -> tuple[State, Plan]:
     journey = Journey(make_repo(files=FILES), request=REQUEST)
@@ -80,12 +85,13 @@ def frozen(make_repo: Callable[..., Repository]) -> tuple[State, Plan]:
     milestone = {
         "name": "Limit the cache", "files": files, "requirements": ["T-1"],
         "acceptance_criteria": ["250 values are kept"],
-        "tests": {"files": ["tests/test_cache.py"], "type": "unit", "scenarios": {"normal": ["get"]}},
+        "tests": {
+            "files": ["tests/test_cache.py"], "type": "unit", "scenarios": {"normal": ["get"]},
+        },
     }  # fmt: skip
     journey.answers["context.json"] = {"task_spec": TASK}
     journey.answers["design.json"] = [
-        {"op": "set", "id": "overview", "version": 1, "fields": {
-            "title": "A limit", "problem": "It grows.", "approach": "Evict the oldest in evict_oldest."}},
+        {"op": "set", "id": "overview", "version": 1, "fields": OVERVIEW},
         {"op": "add", "kind": "milestone", "as": "$m", "fields": milestone},
         *({"op": "add", "kind": "intent", "fields": {
             "milestone": "$m", "file": file, "behavior": "has a limit"}} for file in files),
@@ -101,7 +107,7 @@ def frozen(make_repo: Callable[..., Repository]) -> tuple[State, Plan]:
     return state, load_plan(state.plan_path)
 
 
-def listed(frozen: tuple[State, Plan], **fields: Any) -> list[str]:
+def listed(frozen: tuple[State, Plan], **fields: object) -> list[str]:
     """Return what is listed where the plan says these things too."""
     state, plan = frozen
     changed = Plan.model_validate({**plain(plan), **fields})
@@ -114,7 +120,7 @@ def task(text: str, *, out_of_scope: bool = False) -> dict[str, Any]:
 
 UNTRUE = {
     "the guide says how to clear the cache": "T-1 names the guide (docs/guide.md)",
-    "the cache's limit stands in CHANGELOG": "T-1 names the CHANGELOG",
+    "the cache's limit stands in CHANGELOG": "T-1 names CHANGELOG",
     "at most 4000 values of the cache": "T-1 names 4000",
     "values of the cache live 15 minutes": "T-1 names 15 minutes",
     "a cache miss raises `KeyGone`": "T-1 names KeyGone",
@@ -185,14 +191,16 @@ def test_a_statement_is_listed_that_holds_at_a_line_that_says_nothing_of_it(
         assert len(listed(frozen, user_remarks=[{**remark, "outcome": line}])) == count, line
 
 
+NOWHERE = "which neither the task, what is out of scope nor the change holds"
+
+
 def test_what_the_request_wants_is_listed_where_it_is_left_out_or_forgotten(
     frozen: tuple[State, Plan],
 ) -> None:
     state, plan = frozen
     state.run.request = f"{REQUEST} Write the rows to disk.\n- say it in the guide"
     assert listed((state, plan)) == [
-        "the request names the guide (say it in the guide), which neither the task, what is out of "
-        "scope nor the change holds",
+        f"the request names the guide (say it in the guide), {NOWHERE}",
         "T-2 is out of scope, and the request asks for it: 'Write the rows to disk.'",
     ]
     state.run.request = f"{REQUEST} No rows on disk. The guide stays."
