@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quality_reviewer.named import claims, statements
+from quality_reviewer.named import claims, places, statements
 from quality_reviewer.named.bearing import Bearing
 from state.results import Unproven
 
@@ -25,8 +25,11 @@ NAMED: tuple[NamedFinder, ...] = (
     statements.task,
     statements.answers,
     statements.remarks,
-    statements.places,
+    places.lines,
+    places.documents,
+    places.tests,
     statements.request,
+    statements.forgotten,
     statements.reviewed,
     statements.left_out,
     statements.milestones,

@@ -91,6 +91,10 @@ class Bearing:
         data = (".lock", ".json", ".csv", ".svg", ".html", ".css", ".xml", ".txt")
         return not (is_prose(file) or is_test(file, ()) or file.endswith(data))
 
+    def is_test(self, file: str) -> bool:
+        """Return whether a file is a test of the plan or by its name."""
+        return is_test(file, self.tests)
+
     def added_lines(self, changes: Iterable[Change]) -> Iterator[str]:
         """Yield the lines that some changes add."""
         return (line.text for c in changes for line in self._patch(c) if line.kind == "+")
@@ -118,7 +122,7 @@ class Bearing:
         if thing.kind == "document":
             return any(path in self.paths for path in thing.forms)
         if thing.kind == "tests":
-            return bool(self.tests) or any(is_test(path, ()) for path in self.paths)
+            return bool(self.tests) or any(map(self.is_test, self.paths))
         if thing.kind == "identifier":
             return holds(self.differing if text is None else text, thing)
         return holds(self._tested if text is None else text, thing)

@@ -62,10 +62,12 @@ def quotes(state: State, bearing: Bearing) -> Found:
 
 
 def promised(_state: State, bearing: Bearing) -> Found:
-    """Yield each identifier that overview or an intent promises and that no touched file holds."""
+    """Yield each identifier that the plan promises and that no touched file holds."""
     plan = bearing.plan
     told = [("overview", "the overview", f"{plan.overview.title}\n{plan.overview.approach}")]
     told += [(i.id, i.id, i.behavior) for m in plan.milestones for i in m.code_intents]
+    told += [(m.id, m.id, text) for m in plan.milestones for text in m.acceptance_criteria]
+    told += [(d.id, d.id, d.decision) for d in plan.planning_context.decision_log]
     for name, shown, text in told if bearing.is_whole else ():
         for thing in identifiers(text, bearing.files):
             if not holds(bearing.touched, thing):

@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
     Found = Iterator[tuple[str, str]]
 
-_PLACE = re.compile(r"(?:done: )?(\S+?):(\d{1,7})(?:-(\d{1,7}))?$")
 _LEAST_WORDS = 2
-_BESIDE = 1  # lines above and below the one that is named
 _BEFORE = re.compile(r" \(before: .*\)$", re.DOTALL)
+_ASKS = re.compile(
+    r"^(?:(?:and|also|then|please|finally)\b[, ]*)*(?:add|make|use|write|log|document|update|"
+    r"rename|print|show|return|raise|support|allow|accept|send|store|validate|check|sort|describe|explain|"
+    r"mention|translate|count|limit|retry|warn|report|include|provide|implement|create|build)\b",
+    re.IGNORECASE,
+)
 _OUT = re.compile(r"^\W*(?:out[ -]of[ -]scope|not in scope)\W*", re.IGNORECASE)
 _FURTHER = re.compile(
     r"\b(?:other|further|any|else|more|rest|beyond|refactor\w*|rewrit\w*)\b", re.IGNORECASE
@@ -48,7 +52,7 @@ def answers(_state: State, bearing: Bearing) -> Found:
     for asked in bearing.plan.checkpoints:
         said = _BEFORE.sub("", asked.answer)
         gone = said.startswith(WITHDRAWN) or asked.outcome.startswith(DECLINED)
-        if not said or gone or asked.origin == "strategy":
+        if not said or gone:
             continue
         missing = [*_not_borne(bearing, asked.id, said, "the answer to ")]
         yield from missing or _other_option(bearing, asked, said)
@@ -129,23 +133,6 @@ def _contents(plan: Plan) -> set[tuple[Any, ...]]:
     return {(c.file, c.mode, c.after) for m in plan.milestones for c in changes_of(m)}
 
 
-def places(_state: State, bearing: Bearing) -> Found:
-    """Yield each statement that is said to hold at a line that says nothing of it."""
-    stated = [(one.id, one.text, one.outcome) for one in bearing.plan.user_remarks]
-    stated += [(c.id, f"{c.question} {c.answer}", c.outcome) for c in bearing.plan.checkpoints]
-    for name, text, outcome in stated:
-        match = _PLACE.match(outcome)
-        if not match or not is_english(text):
-            continue
-        lines = bearing.lines.planned(match[1]) or []
-        first, last = int(match[2]), int(match[3] or match[2])
-        near = "\n".join([*lines[max(first - 1 - _BESIDE, 0) : last + _BESIDE], match[1]])
-        if words(text).isdisjoint(words(near)) and not any(
-            holds(near, t) for t in things(text, bearing.files) if t.kind != "document"
-        ):
-            yield name, f"{name} is said to hold at {match[1]}:{match[2]}, which says nothing of it"
-
-
 def request(state: State, bearing: Bearing) -> Found:
     """Yield what the request names and neither the task, what is left out nor the change holds."""
     plan = bearing.plan
@@ -166,6 +153,18 @@ def _rest_of(plan: Plan) -> Iterable[str]:
     yield from plan.context.rejected_alternatives
     yield from (f"{c.question} {c.answer}" for c in plan.checkpoints)
     yield from (one.text for one in plan.user_remarks)
+
+
+def forgotten(state: State, bearing: Bearing) -> Found:
+    """Yield each part of the request that asks for something of which nothing says a word."""
+    plan = bearing.plan
+    told = [t.text for t in plan.task_spec] + [*plan.context.constraints, *_rest_of(plan)]
+    known = words("\n".join(told)).union(*map(bearing.words_of, plan.milestones))
+    for part in sentences(state.run.request) if is_english(state.run.request) else ():
+        wanted = words(_ASKS.sub("", part))
+        if _ASKS.match(part) and len(wanted) >= _LEAST_WORDS and wanted.isdisjoint(known):
+            yield "request", (f"the request asks for {in_short(part)!r}, and neither the task nor "
+                              "the change says a word of it")  # fmt: skip
 
 
 def reviewed(state: State, bearing: Bearing) -> Found:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DENIES = re.compile(
     r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?|"
     r"kept|leaves?|left|excludes?|excluding|already|existing|today|before|instead|rather|such as|"
-    r"e\.g|for example|like|unlike|outside|ignores?|avoids?|out of scope)"
+    r"e\.g|for example|like|unlike|outside|ignores?|avoids?|passes|succeeds?|exits?|green|out of scope)"
     r"\b|n't\b|\bcannot\b",
     re.IGNORECASE,
 )
@@ -71,6 +71,8 @@ _CODE_MARKS = re.compile(r"[=()\[\]{}\"'<>]")
 # Endings of products as well as of files.
 _PRODUCTS = frozenset(("js", "io", "ai", "net", "go"))
 _COMMON_WORDS = """
+the and for not all any one two how has are was its may can our out who why her his him she you did
+too own via per yes nor yet off let say says said get gets set sets use put see way
 about above after again against also always another because been before being below between both
 cannot change changed changes could does doing done down each even every file files first following
 form from given goal have having here into itself just last like made make makes many more most much
@@ -80,7 +82,7 @@ want wants well were what when where whether which while whose will with within 
 add adds added code function functions instead keep kept let one two new now value values text
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_WORD = re.compile(r"[A-Za-z]{4,}")
+_WORD = re.compile(r"[A-Za-z]{3,}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 _ENDINGS = (
     "ations",

@@ -130,6 +130,9 @@ UNTRUE = {
     "the cache raises `KeyGone` when a name is not known": "T-1 names KeyGone",
     'a cache miss says "nothing stored"': 'T-1 names "nothing stored"',
     "src/table.py uses the cache": "T-1 names src/table.py",
+    "the readme explains evict_oldest": "T-1 has readme tell of evict_oldest",
+    "the readme describes penguins of ice": "T-1 has readme tell of something",
+    "a test shows that evict_oldest is called": "T-1 has evict_oldest tested",
     "a penguin dances on ice": "T-1 is said to be done by M-001",
 }
 TRUE = [
@@ -138,6 +141,9 @@ TRUE = [
     "a get waits 1.5 minutes",
     "a cache miss raises KeyNotKept, a KeyError",
     "evict_oldest() is called `evict_oldest`",
+    "the readme says that 250 values are kept",
+    "raise KeyNotKept and update the readme of the cache",
+    "a test shows that `get` is there for the cache",
     'a test of the cache has "two words"',
     "tests/test_cache.py has a test of it",
     "the guide stays as it is, and so does the cache's CHANGELOG",
@@ -203,5 +209,7 @@ def test_what_the_request_wants_is_listed_where_it_is_left_out_or_forgotten(
         f"the request names the guide (say it in the guide), {NOWHERE}",
         "T-2 is out of scope, and the request asks for it: 'Write the rows to disk.'",
     ]
+    state.run.request = f"{REQUEST} Also translate penguins to the Icelandic."
+    assert [one[:16] for one in listed((state, plan))] == ["the request asks"]
     state.run.request = f"{REQUEST} No rows on disk. The guide stays."
     assert listed((state, plan)) == []
