@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _DENIES = re.compile(
     r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?|"
     r"kept|leaves?|left|excludes?|excluding|already|existing|today|before|instead|rather|such as|"
-    r"e\.g|for example|like|unlike|outside|ignores?|avoids?|passes|succeeds?|exits?|green|out of scope)"
+    r"e\.g|for example|like|unlike|outside|ignores?|avoids?|passes|succeeds?|exits?|green|"
+    r"out of scope)"
     r"\b|n't\b|\bcannot\b",
     re.IGNORECASE,
 )
