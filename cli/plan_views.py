@@ -10,6 +10,7 @@ import click
 from cli.answers import JSON, TEXT, XML, asked, form, write, write_patch
 from cli.options import json_option, opened_to_read, state_dir_option
 from shared.builders import Block, json_text, visible, visible_line
+from shared.contents import PERSON, UNPROVEN, lines_for
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state import kinds, store
 from state.errors import Refused
@@ -82,16 +83,20 @@ def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -
     """
     from orchestrator.submit.outcomes import statements
 
-    answers = state.database.answers(state.run)
-    said = [] if state.run.workflow == STRATEGY else list(statements(state.plan, answers))
+    if state.run.workflow == STRATEGY:
+        said, unproven = [], ()
+    else:
+        plan = state.plan
+        said, unproven = list(statements(plan, state.database.answers(state.run))), plan.unproven
     if as_json:
-        return json_text([one._asdict() for one in said]) + "\n"
+        found = [{"id": one.id, "unproven": one.text} for one in unproven]
+        return json_text([*(one._asdict() for one in said), *found]) + "\n"
     lines = [
-        " ".join(
-            f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}".split()
-        )
+        f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}"
         for one in said
     ]
+    lines += lines_for(PERSON, (UNPROVEN,), plan) if unproven else []
+    lines = [" ".join(line.split()) for line in lines]
     if as_markdown or form() == TEXT:
         listed = "\n".join(f"- {line}" for line in lines)
         return visible(f"{state.run.request.rstrip()}\n\n{listed}".strip()) + "\n"
