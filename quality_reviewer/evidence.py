@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.promises import unwritten_documents
 from quality_reviewer.citations import parts_of, read_citation
+from quality_reviewer.enclosing import around
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.questions import BY_ID, CRITERIA
-from quality_reviewer.quoted import is_quote, misread
+from quality_reviewer.quoted import is_quote, line_quoted, misread
 from quality_reviewer.ran import Ran
 from quality_reviewer.scopes import owner_of
 from quality_reviewer.signs import is_test
@@ -111,9 +112,21 @@ class Evidence:
                 return self.ran.problem(named)
             case "line":
                 problem = self._line(item, named)
-                return "" if problem and self._is_quote(item, named) else problem
+                quoted = problem and self._is_quote(item, named)
+                return self._skipped(named) if quoted or not problem else problem
         quoted = self._whole_file(item, named.rest) or self._is_quote(item, named)
-        return "" if quoted else self._no_reference(item, named)
+        return self._skipped(named) if quoted else self._no_reference(item, named)
+
+    def _skipped(self, named: Citation) -> str:
+        """Return why a line of a test shows nothing, since the test is never run; else ''."""
+        lines = self._lines.planned(named.file) if self.is_test(named.file) else None
+        if not lines:
+            return ""
+        whole = self._lines.whole(named.file, base=False)
+        number = named.first if named.kind == "line" else line_quoted(named, whole)
+        if not 0 < number <= len(lines) or not around(lines, number).is_skipped:
+            return ""
+        return f"{named.file}:{number} stands in a test that is skipped, so it shows nothing"
 
     def _no_reference(self, item: Item, named: Citation) -> str:
         if named.file != named.rest and named.file in self._touched(item):

@@ -51,5 +51,12 @@ def is_quote(named: Citation, lines: Lines) -> bool:
     return any(w.startswith(t) for w in (words, words.lstrip(_BESIDE)) for t in wholes)
 
 
+def line_quoted(named: Citation, lines: Lines) -> int:
+    """Return the number of the longest line that a text quotes beside its file; 0 without one."""
+    words = _squeezed(named.rest)
+    rows = [(len(t), n) for n, own in lines.items() for t in map(_squeezed, own) if t in words]
+    return max(rows, default=(0, 0))[1]
+
+
 def _squeezed(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
