@@ -10,6 +10,7 @@ import click
 from cli.answers import JSON, TEXT, XML, asked, form, write, write_patch
 from cli.options import json_option, opened_to_read, state_dir_option
 from shared.builders import Block, json_text, visible, visible_line
+from shared.contents import PERSON, UNPROVEN, lines_for
 from state import kinds, store
 from state.errors import Refused
 from state.milestones import title_of
@@ -74,15 +75,17 @@ def _statements(state: State, *, as_json: bool, as_markdown: bool) -> str:
     """Return all that a person has said of the run, a line each (SD-1)."""
     from orchestrator.submit.outcomes import statements
 
-    said = list(statements(state.plan, state.database.answers(state.run)))
+    plan = state.plan
+    said = list(statements(plan, state.database.answers(state.run)))
     if as_json:
-        return json_text([one._asdict() for one in said]) + "\n"
+        found = [{"id": one.id, "unproven": one.text} for one in plan.unproven]
+        return json_text([*(one._asdict() for one in said), *found]) + "\n"
     lines = [
-        " ".join(
-            f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}".split()
-        )
+        f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}"
         for one in said
     ]
+    lines += lines_for(PERSON, (UNPROVEN,), plan)
+    lines = [" ".join(line.split()) for line in lines]
     if as_markdown or form() == TEXT:
         return visible("".join(f"- {line}\n" for line in lines))
     block = Block("result").data(SAID, "\n".join(lines))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.reviewed import beyond_limit, passed_with, reviewers_of
 from shared.archive import paths as archived
-from shared.contents import DOCUMENTS, INTENTS, PERSON, lines_for
+from shared.contents import DOCUMENTS, INTENTS, PERSON, UNPROVEN, lines_for
 from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
@@ -121,6 +121,7 @@ def summary(state: State) -> str:
     asked = [(answer_lines([one], answers), one.outcome) for one in plan.checkpoints]
     lines = [
         f"{overview.title} (revision {run.revision}, digest {(run.digest or '')[:SHORTEST]})",
+        *lines_for(PERSON, (UNPROVEN,), plan),
         overview.approach,
         *(f"answered: {line}{outcome and ' → '}{outcome}" for line, outcome in asked if line),
         *(f"{d.id}: {d.decision}" for d in plan.planning_context.decision_log),

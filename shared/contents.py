@@ -41,8 +41,9 @@ _NEW = _REVIEWERS | {DESIGNER, REDESIGNER, DEVELOPER, WRITER, CARRIER}
 
 # Where a person reads it.
 FIRST, GOAL, DECIDED = "Why and what", "Goal", "Decisions"
+NOT_BORNE_OUT = "Said, and not borne out by the change"
 LIMITS, DRAWN = "Risks, assumptions, constraints", "Architecture and data flow"
-PARTS = (FIRST, GOAL, DECIDED, LIMITS, DRAWN)
+PARTS = (FIRST, NOT_BORNE_OUT, GOAL, DECIDED, LIMITS, DRAWN)
 
 
 class Row(NamedTuple):
@@ -150,6 +151,13 @@ TASK: Content[AnyPlan] = Content(
     GOAL,
 )
 REMARKS: Content[AnyPlan] = Content("Your remarks", "", _remarks, _TOLD, GOAL)
+UNPROVEN: Content[AnyPlan] = Content(
+    NOT_BORNE_OUT,
+    "not borne out",
+    lambda plan: (Row(one.text) for one in plan.unproven),
+    _DECIDES,
+    NOT_BORNE_OUT,
+)
 STATEMENTS: tuple[Content[AnyPlan], ...] = (
     TASK,
     Content(
@@ -160,6 +168,7 @@ STATEMENTS: tuple[Content[AnyPlan], ...] = (
         GOAL,
     ),
     REMARKS,
+    UNPROVEN,
     Content("Notes on this revision", "note", lambda p: map(Row, p.remarks), _DECIDES, GOAL),
 )
 ASSUMED: Content[AnyPlan] = Content(

@@ -28,7 +28,7 @@ from state.fields import (
 )
 from state.plain_json import LARGEST_INTEGER
 from state.reasons import InvisibleKnowledge, PlanningContext
-from state.results import Operation, Outcome, VerifyResult
+from state.results import Operation, Outcome, Unproven, VerifyResult
 
 
 class Overview(Model):
@@ -311,4 +311,6 @@ class Plan(Model):
     # The program's notes on this revision, such as that its base moved or what a part leaves out;
     # in a plan of before `user_remarks`, also what the person wanted.
     remarks: tuple[str, ...] = ()
+    # What is said and not borne out by the change; found at the freeze, and by nobody written.
+    unproven: tuple[Unproven, ...] = ()
     last_operation: Operation | None = None

@@ -379,6 +379,13 @@ class Outcome(Part):
     open: tuple[OpenItem, ...] = ()
 
 
+class Unproven(Part):
+    """The fields of `Unproven`."""
+
+    id: str
+    text: str
+
+
 class Operation(Part):
     """The fields of `Operation`."""
 
@@ -413,4 +420,5 @@ class Plan(Part):
     verify: tuple[VerifyResult, ...] = ()
     reviews: tuple[Outcome, ...] = ()
     remarks: tuple[str, ...] = ()
+    unproven: tuple[Unproven, ...] = ()
     last_operation: Operation | None = None

@@ -72,6 +72,15 @@ class Unasked(Model):
     triggered: StrictBool = False
 
 
+class Unproven(Model):
+    """Something said in a plan that its change does not bear out, as the program found (SD-1)."""
+
+    # The statement's or entry's id; else the field of the plan that says it, or `request`.
+    id: str
+    # One plain sentence that can be read alone.
+    text: str
+
+
 class Outcome(Model):
     """How a phase such as plan-code passed; `tree` is the git tree of its code, null before code.
 

@@ -13,6 +13,7 @@ from orchestrator.submit.rehearsal import branch_of, rehearse
 from orchestrator.submit.size import check_size
 from quality_reviewer.answers import due_again
 from quality_reviewer.looked_up import with_evidence_now
+from quality_reviewer.unproven import with_unproven
 from shared import plan_refs
 from shared.contents import answer_of
 from shared.drift import check_run
@@ -83,6 +84,7 @@ def rehearsed(state: State, plan: Plan) -> bytes:
     """Return the bytes of a frozen plan whose patches, apply and commit have been tried."""
     changes = plan_changes(plan)
     whole = not any(map(apart, changes))
+    plan = with_unproven(state, plan)
     plan = plan.model_copy(update={"last_operation": None, "self_contained": whole})
     at = now()
     data, _ = freeze(plan, at)

@@ -19,7 +19,7 @@ from orchestrator.reviewed import (
 from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
 from shared import resources
 from shared.builders import visible
-from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, answer_of
+from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, NOT_BORNE_OUT, answer_of
 from shared.verified import EXERCISED, facts_of
 from state.changes import apart
 from state.files import write_atomic
@@ -47,6 +47,7 @@ def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     parts = rows_of_plan(plan)
     lines = [
         *_head(plan, parts[FIRST]),
+        *_part(NOT_BORNE_OUT, parts),
         *_part(GOAL, parts),
         *_questions(plan, answers),
         *_part(DECIDED, parts),

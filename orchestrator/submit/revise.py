@@ -178,7 +178,7 @@ def next_revision(plan: Plan, remarks: str, cause: str | None = None) -> Plan:
     """
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "self_contained": True,
-        "reviews": (), "verify": (),
+        "reviews": (), "verify": (), "unproven": (),
         "revision": plan.revision + 1, "remarks": _notes(remarks, cause),
     }  # fmt: skip
     if remarks.strip() and cause is None:

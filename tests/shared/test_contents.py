@@ -86,6 +86,7 @@ REASONS = {
     ],
     "user_remarks": [{"id": "RM-001", "text": "brighter, please", "revision": 1}],
     "remarks": ["the base has moved"],
+    "unproven": [{"id": "T-1", "text": "T-1 names the roof"}],
     "context": in_words(UserContext),
     "overview": {"title": "Paint", "problem": "it is grey", "approach": "one coat"},
     "planning_context": {

@@ -236,6 +236,7 @@ def sample_plan() -> Plan:
             "open": [{"id": "qa-001", "check": "c", "severity": "COULD", "finding": "f"}],
         }
     ]
+    data["unproven"] = [{"id": "T-2", "text": "T-2 names the guide"}]
     data["counters"] |= {"CC": 1, "RM": 1}
     return Plan.model_validate(data)
 

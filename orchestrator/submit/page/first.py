@@ -13,7 +13,7 @@ from orchestrator.reviewed import (
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
-from shared.contents import ASSUMED, FIRST, LIMITS, RISKS
+from shared.contents import ASSUMED, FIRST, LIMITS, NOT_BORNE_OUT, RISKS
 from shared.mode.guarded import NOT_GUARDED
 from shared.qr.types import ASSISTANT
 from state.actors import PERSON, UNPROVEN
@@ -55,7 +55,7 @@ def first_screen(facts: Facts, files: Sequence[Edited], says: Mapping[str, Rows]
         Element("h1", _line(facts.plan.overview.title) or "Plan", {"id": "top"}),
         Element("div", _why_and_what(says[FIRST]), {"class": "lede"}),
         Element("dl", _figures(facts, files), {"class": "figures"}),
-        Element("div", _cautions(facts, files, says[LIMITS]), {"class": "cautions"}),
+        Element("div", _cautions(facts, files, says), {"class": "cautions"}),
     ]
     return Element("header", parts, {"class": "first"})
 
@@ -145,7 +145,7 @@ def _reviewed(plan: Plan) -> tuple[str, ...]:
     return tone, f"by {reviewers_of(plan.reviews)}", *filter(None, more)
 
 
-def _cautions(facts: Facts, files: Sequence[Edited], limits: Rows) -> list[Node]:
+def _cautions(facts: Facts, files: Sequence[Edited], says: Mapping[str, Rows]) -> list[Node]:
     risks: list[Node] = [
         [
             content.label and f"{content.label}: ",
@@ -153,12 +153,15 @@ def _cautions(facts: Facts, files: Sequence[Edited], limits: Rows) -> list[Node]
             row.why and f" – {_line(row.why)}",
         ]
         for content in (RISKS, ASSUMED)
-        for row in limits.get(content, ())
+        for row in says[LIMITS].get(content, ())
     ]
     shown = risks[:_MOST_RISKS]
     if more := len(risks) - len(shown):
         shown.append(Element("a", f"{more} more", {"href": "#risks"}))
-    parts = {"What may go wrong": shown, "Look at this first": _notable(facts, files)}
+    unproven = [_line(row.text) for rows in says[NOT_BORNE_OUT].values() for row in rows]
+    parts = {
+        NOT_BORNE_OUT: unproven, "What may go wrong": shown, "Look at this first": _notable(facts, files),
+    }  # fmt: skip
     return [
         Element("div", [Element("h2", title), Items(rows)]) for title, rows in parts.items() if rows
     ]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # What every revision has of its own, or what follows from the rest.
 _ASIDE = frozenset({
     "counters", "created_at", "digest", "frozen_at", "last_operation", "milestone_dependencies",
-    "plan_id", "remarks", "revision", "reviews", "schema_version", "seals", "verify",
+    "plan_id", "remarks", "revision", "reviews", "schema_version", "seals", "unproven",
+    "verify",
 })  # fmt: skip
 _PATCH = frozenset({"patch", "before", "after", "diff", "encoding"})
 _WITH_ANCHOR = ("DL-", "M-", "CC-")

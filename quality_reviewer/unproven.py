@@ -1,0 +1,26 @@
+"""Collects what is said in a plan and not borne out by its change, for who approves it (SD-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from state.results import Unproven
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from shared.run import State
+    from state.models import Plan
+
+    Finder = Callable[[State, Plan], Iterable[tuple[str, str]]]
+
+# Each yields ids of what is said, with a sentence about it that can be read alone. An id is that of
+# a statement or an entry, else the name of the plan's field, or `request`.
+FINDERS: tuple[Finder, ...] = ()
+
+
+def with_unproven(state: State, plan: Plan) -> Plan:
+    """Return a plan to freeze that lists what its change does not bear out, each sentence once."""
+    found = {text: name for find in FINDERS for name, text in find(state, plan)}
+    rows = tuple(Unproven(id=name, text=text) for text, name in found.items())
+    return plan.model_copy(update={"unproven": rows})
