@@ -126,8 +126,8 @@ class _Reader:
         where = f"{one.name} ({place.name})" if place.name else one.name
         names = names_in(text)
         if names and not holds_a_name(names, place.reached):
-            wanted = ", ".join(sorted(names))
-            return f"its test {where} holds nothing of what it names ({wanted})"
+            listed = ", ".join(sorted(names))
+            return f"its test {where} holds nothing of what it names ({listed})"
         wanted, there = words_of([text]), words_of([one.file, *lines])
         if wanted and not wanted & there:
             return f"its test {where} shares no word with it"

@@ -33,7 +33,8 @@ class Around(NamedTuple):
     name: str
     # The lines of that function, with what is written above its head.
     lines: list[str]
-    # The same with the functions of the file that it calls and what stands on the file's top.
+    # The same with the functions of the file that it calls and what stands on the file's top; of a
+    # line on the top the whole file.
     reached: list[str]
     is_skipped: bool
     is_comment: bool
@@ -47,7 +48,9 @@ def around(lines: Sequence[str], number: int) -> Around:
     blocks = {n: _block(lines, n) for n in range(len(lines)) if _HEAD.match(lines[n])}
     own = [lines[at]] if inner is None else _block(lines, inner)
     called = {word for line in own for word in re.findall(r"\w+", line)}
-    within = {n + k for n, block in blocks.items() for k in range(len(block) - _decorated(lines, n))}
+    within = {
+        n + k for n, block in blocks.items() for k in range(len(block) - _decorated(lines, n))
+    }
     top = [t for n, t in enumerate(lines) if n not in within and not _IMPORT.match(t)]
     more = [t for n, block in blocks.items() if n != inner and _name_of(lines[n]) in called
             for t in block]  # fmt: skip
@@ -55,10 +58,16 @@ def around(lines: Sequence[str], number: int) -> Around:
     marks += [t for t in top if t.startswith("pytestmark")]
     body = [] if inner is None else _first_of_body(lines, inner)
     return Around(
-        "" if inner is None else _name_of(lines[inner]), own, [*own, *more, *top],
+        "" if inner is None else _name_of(lines[inner]), own,
+        [*lines] if inner is None else [*own, *more, *top],
         is_skipped=any(map(_SKIPPED.match, marks)) or any(map(_SKIPS.match, body)),
-        is_comment=_COMMENT.match(lines[at]) is not None,
+        is_comment=is_comment(lines[at]),
     )  # fmt: skip
+
+
+def is_comment(line: str) -> bool:
+    """Return whether a line of code is a comment as a whole."""
+    return _COMMENT.match(line) is not None
 
 
 def _name_of(line: str) -> str:

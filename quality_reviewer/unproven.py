@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from quality_reviewer.criterion_evidence import claimed_criteria
+from quality_reviewer.unheard import unheard_answers
+from quality_reviewer.unnamed_changes import changed_expectations, unnamed_functions
 from state.results import Unproven
 
 if TYPE_CHECKING:
@@ -16,7 +19,9 @@ if TYPE_CHECKING:
 
 # Each yields ids of what is said, with a sentence about it that can be read alone. An id is that of
 # a statement or an entry, else the name of the plan's field, or `request`.
-FINDERS: tuple[Finder, ...] = ()
+FINDERS: tuple[Finder, ...] = (
+    claimed_criteria, changed_expectations, unnamed_functions, unheard_answers,
+)  # fmt: skip
 
 
 def with_unproven(state: State, plan: Plan) -> Plan:

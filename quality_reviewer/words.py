@@ -11,17 +11,20 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[A-Za-z]\w*|\d[\d_]*(?:\.\d+)?")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _QUOTED = re.compile(r"[`\"“]([^`\"“”\n]{2,80})[`\"”]|(?<!\w)'([^'\n]{2,80})'(?!\w)")
-_THROWN = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b|\bSystemExit\b|\bKeyboardInterrupt\b")
+_THROWN = re.compile(
+    r"\b[A-Z]\w*(?:Error|Exception|Warning)\b|\bSystemExit\b|\bKeyboardInterrupt\b"
+)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d_]*\d(?:\.\d+)?(?![\w.]*\w)")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9]*_?[A-Z0-9_]+\b")
 # Words of every sentence, or of every test and function.
-_COMMON = frozenset("""
+_OFTEN = """
 a an the and or not no of for to in on with without by as at from into is are was were be been has
 have had do does it its this that these those each every all any some one two when where which who
 if then than so but only also both same other another more most such there here
 test tests assert def return returns returned self import none true false class function func fn
 const let var expect should must may can given case value values
-""".split())
+"""
+_COMMON = frozenset(_OFTEN.split())
 
 
 def words_of(texts: Iterable[str]) -> set[str]:

@@ -102,10 +102,13 @@ def only_says(command: str) -> bool:
 
 def _only_prints(words: Sequence[str]) -> bool:
     """Return whether a command hands a shell or interpreter code that only prints a text."""
-    if words[0] in ("sh", "bash") and words[1:2] == ["-c"]:
-        return len(words) > 2 and only_says(words[2])  # noqa: PLR2004 – the words of `sh -c CODE`
-    is_code = _CODE.fullmatch(os.path.basename(words[0])) and words[1:2] in (["-c"], ["-e"])
-    return bool(is_code) and len(words) > 2 and _PRINTS.fullmatch(words[2]) is not None
+    program, option, code = [*words, "", ""][:3]
+    if option not in ("-c", "-e") or not code:
+        return False
+    if program in ("sh", "bash"):
+        return only_says(code)
+    is_known = _CODE.fullmatch(os.path.basename(program)) is not None
+    return is_known and _PRINTS.fullmatch(code) is not None
 
 
 def _only_shows(command: str) -> bool:
