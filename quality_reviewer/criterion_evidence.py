@@ -13,8 +13,8 @@ from quality_reviewer.enclosing import around
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.quoted import line_quoted
 from quality_reviewer.ran import Ran
-from quality_reviewer.signs import is_test
 from quality_reviewer.words import holds_a_name, names_in, words_of
+from shared.test_files import is_test
 from state.milestones import files_of
 
 if TYPE_CHECKING:

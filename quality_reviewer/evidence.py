@@ -13,10 +13,10 @@ from quality_reviewer.questions import BY_ID, CRITERIA
 from quality_reviewer.quoted import is_quote, line_quoted, misread
 from quality_reviewer.ran import Ran
 from quality_reviewer.scopes import owner_of
-from quality_reviewer.signs import is_test
 from shared.builders import first_of
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
+from shared.test_files import is_test
 from state.errors import Problem
 from state.milestones import changes_of, docs_of
 from state.phases import CODE_PHASES, DOCS_PHASES

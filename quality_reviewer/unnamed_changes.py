@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.enclosing import around, is_comment
 from quality_reviewer.planned_lines import PlannedLines
-from quality_reviewer.signs import is_test
 from quality_reviewer.words import words_of
 from shared.builders import first_of
 from shared.patch import read_patch
+from shared.test_files import is_test
 from state.changes import plan_changes
 
 if TYPE_CHECKING:
@@ -74,6 +74,18 @@ def changed_expectations(_state: State, plan: Plan) -> Iterator[tuple[str, str]]
     if found:
         many = "assertion is" if len(found) == 1 else "assertions are"
         text = f"{len(found)} old {many} changed, and the plan does not say so: {named}"
+        yield "tests", text
+
+
+def green_without(_state: State, plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield one sentence where the change's tests pass on the code of the base as well."""
+    changed = [c.file for c in plan_changes(plan) if c.after]
+    tests = [name for m in plan.milestones for name in m.tests.files]
+    own = [name for name in changed if is_test(name, tests)]
+    commands = [r.command for r in plan.verify if r.green_without]
+    if own and commands:
+        listed = ", ".join(first_of(own, _MOST_SHOWN))
+        text = f"the change's tests ({listed}) pass without the change, so they show nothing of it"
         yield "tests", text
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.criterion_evidence import claimed_criteria
 from quality_reviewer.unheard import unheard_answers
-from quality_reviewer.unnamed_changes import changed_expectations, unnamed_functions
+from quality_reviewer.unnamed_changes import changed_expectations, green_without, unnamed_functions
 from state.results import Unproven
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Each yields ids of what is said, with a sentence about it that can be read alone. An id is that of
 # a statement or an entry, else the name of the plan's field, or `request`.
 FINDERS: tuple[Finder, ...] = (
-    claimed_criteria, changed_expectations, unnamed_functions, unheard_answers,
+    claimed_criteria, green_without, changed_expectations, unnamed_functions, unheard_answers,
 )  # fmt: skip
 
 
