@@ -147,7 +147,8 @@ class Result:
         base_passed, base_failed = self.base_counts or (None, None)
         return VerifyResult(
             command=self.command, baseline=self.baseline, outcome=self.outcome, tree=self.tree,
-            exercised=self.exercised, green_without=self.green_without, where=self.where, chosen_by=self.chosen_by,
+            exercised=self.exercised, green_without=self.green_without,
+            where=self.where, chosen_by=self.chosen_by,
             passed=passed, failed=failed, base_passed=base_passed, base_failed=base_failed,
             passed_over=self.passed_over, lacks=self.lacks, seconds=max(1, round(self.seconds)),
         )  # fmt: skip

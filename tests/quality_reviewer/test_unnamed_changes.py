@@ -63,7 +63,10 @@ def test_old_assertions_that_no_words_tell_of_are_counted(
         (CODE.replace("+ 1", "+ 2").replace("* 3", "* 4"), True),
         (CODE.replace("+ 1", "+ 2").replace("return f(x)", "return (f)(x)"), True),
         (CODE.replace("+ 1", "+ 2") + "\n\ndef helper():\n    pass\n", False),
-        (CODE.replace("+ 1", "+ 2").replace("def g(x):\n", "def g(x):\n    # three times\n"), False),
+        (
+            CODE.replace("+ 1", "+ 2").replace("def g(x):\n", "def g(x):\n    # three times\n"),
+            False,
+        ),
     ],
 )
 def test_an_old_function_that_no_words_name_is_told(
