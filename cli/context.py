@@ -38,10 +38,18 @@ def set_context(path: str, state_dir: str | None) -> None:
 def add_quote(text: str, state_dir: str | None) -> None:
     """Add words of the user, verbatim, until the plan is frozen.
 
+    Once the design has ended they are a remark on it, which makes it due again.
+
     Example: planner context add-quote "Keep the old flag working"
     """
-    context.add_quote(opened(state_dir), text)
-    write(Block("result").data("quote", text).render())
+    from orchestrator.submit.revise import remark
+
+    state = opened(state_dir)
+    if context.add_quote(state, text):
+        write(Block("result").data("quote", text).render())
+    else:
+        remark(state, text)
+        write(print_current(state))
 
 
 @context_command.command("ask")

@@ -11,6 +11,7 @@ from cli.answers import JSON, TEXT, XML, asked, form, write, write_patch
 from cli.options import json_option, opened_to_read, state_dir_option
 from shared.builders import Block, json_text, visible, visible_line
 from shared.contents import PERSON, UNPROVEN, lines_for
+from shared.strategy_record import WORKFLOW as STRATEGY
 from state import kinds, store
 from state.errors import Refused
 from state.milestones import title_of
@@ -27,21 +28,24 @@ SAID = "said"  # in place of ids
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @state_dir_option
 @click.option("--md", "as_markdown", is_flag=True, help="Print Markdown, as on a terminal.")
+@click.option("--after", default=0, metavar="N", help="Of `said`: without N characters before.")
 @json_option
-def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markdown: bool) -> None:
+def show(
+    ids: tuple[str, ...], state_dir: str | None, after: int, *, as_json: bool, as_markdown: bool
+) -> None:
     """Show entities with their versions, or the whole plan.
 
     Patches are in the Markdown of the whole plan, and in the JSON. `said` in place of ids shows all
-    that a person has said, with what has become of it.
+    that a person has said: the request in its words, then each thing with what has become of it.
 
     Example: planner plan show M-001 CI-002
     """
     state = opened_to_read(state_dir)
     state.check_unedited()
-    plan = state.plan
     if ids == (SAID,):
-        write(_statements(state, as_json=as_json, as_markdown=as_markdown))
+        write(_statements(state, after, as_json=as_json, as_markdown=as_markdown))
         return
+    plan = state.plan
     found: list[Any] = []
     for entity_id in ids:
         entity = kinds.find(plan, entity_id)
@@ -71,26 +75,37 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
         write(block.render())
 
 
-def _statements(state: State, *, as_json: bool, as_markdown: bool) -> str:
-    """Return all that a person has said of the run, a line each (SD-1)."""
+def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -> str:
+    """Return all that a person has said of the run: the request, then a line each (SD-1).
+
+    A block holds only so much and names the command that prints on, `after` what it holds. While a
+    strategy is chosen there is the request alone.
+    """
     from orchestrator.submit.outcomes import statements
 
-    plan = state.plan
-    said = list(statements(plan, state.database.answers(state.run)))
+    plan = None if state.run.workflow == STRATEGY else state.plan
+    said = list(statements(plan, state.database.answers(state.run))) if plan else []
     if as_json:
-        found = [{"id": one.id, "unproven": one.text} for one in plan.unproven]
+        found = [{"id": one.id, "unproven": one.text} for one in (plan.unproven if plan else ())]
         return json_text([*(one._asdict() for one in said), *found]) + "\n"
     lines = [
         f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}"
         for one in said
     ]
-    lines += lines_for(PERSON, (UNPROVEN,), plan)
+    lines += lines_for(PERSON, (UNPROVEN,), plan) if plan else []
     lines = [" ".join(line.split()) for line in lines]
     if as_markdown or form() == TEXT:
-        return visible("".join(f"- {line}\n" for line in lines))
-    block = Block("result").data(SAID, "\n".join(lines))
+        listed = "\n".join(f"- {line}" for line in lines)
+        return visible(f"{state.run.request.rstrip()}\n\n{listed}".strip()) + "\n"
+    request, listed = visible(state.run.request), visible("\n".join(lines))
+    block = Block("result").data("request", request[after:])
+    end = len(request)
+    if not block.is_cut:
+        block.data(SAID, listed[max(0, after - end) :])
+        end += len(listed)
     if block.is_cut:
-        block.task(f"`{state.command('plan', 'show', SAID, '--json')}` prints all.")
+        rest = ("plan", "show", SAID, "--after", str(end - block.left))
+        block.next("the rest", state.command(*rest))
     return block.render()
 
 

@@ -15,6 +15,7 @@ from orchestrator.run.start import render_start, start_run
 from orchestrator.upkeep import stats
 from shared import resources
 from shared.builders import Block, json_text
+from shared.mode.sessions import agent_name, repository_root
 from shared.mode.where import open_database
 from state.errors import Refused
 
@@ -57,11 +58,15 @@ def list_queue(*, as_json: bool) -> None:
 def next_of_queue(agent: str | None) -> None:
     """Start the next plan of the queue; while one of it is under way, print where that is.
 
+    One that another session works on stays with that session.
+
     Example: planner queue next
     """
-    place = waiting.following(open_database(os.getcwd()))
+    folder = os.getcwd()
+    session = agent_name(agent, repository_root(folder) or folder)
+    place = waiting.following(open_database(folder), session)
     state_dir = place.run.state_dir if place.run else None
-    write(render_start(start_run(os.getcwd(), place.row.request, state_dir, agent=agent)))
+    write(render_start(start_run(folder, place.row.request, state_dir, agent=agent)))
 
 
 @queue_command.command("remove")

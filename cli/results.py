@@ -202,12 +202,12 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         proved = "Proved: each planned file holds exactly what was approved. Nothing is committed."
     else:
         proved = _proved(state, changes)
-    what = "commit" if run.commit_id else "changes"
     if done_by := state.database.approved_by(run, run.digest or ""):
         proved += f" {UNPROVEN_SAID}" if done_by[0] == UNPROVEN_CHANNEL else ""
+    # Not a <person>: nothing waits for the user any more.
     text = (
         f"{proved} The run is complete and planning has ended; tell the user. "
-        f"To undo the {what}: {state.command('undo')}"
+        f"They can undo it: {state.command('undo')}"
     )
     if waiting.has_ready(state.database):
         block.next("queue", resources.command("queue", "next"))

@@ -20,7 +20,7 @@ from orchestrator.run.every_run import count_of, render_runs, rows_around
 from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.builders import visible_line
 from shared.mode.where import NOBODY, Target
-from shared.which_run import SeveralRuns
+from shared.which_run import SeveralRuns, plans_lightly
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -59,6 +59,13 @@ def status_command(state_dir: str | None, *, as_json: bool, as_line: bool, watch
     """
     if as_line:
         write(_line(state_dir))
+        return
+    if state_dir is None and not watched and plans_lightly(os.getcwd()):
+        from orchestrator.mode import lookup, render
+
+        found = lookup.find_or_inactive(Target(os.getcwd()), time.time())
+        shown = json.dumps(render.status_of(found), indent=2) + "\n" if as_json else ""
+        write(shown or render.render_mode(found))
         return
     try:
         state = opened_to_read(state_dir)

@@ -20,11 +20,14 @@ from shared.git.capture import capture
 from shared.git.change import FileChange
 from shared.git.files import remove_tree
 from shared.git.merge import commit_of, merge_changes
-from shared.git.worktree import made_at, make_worktree, remove_worktree
+from shared.git.record import BESIDE, read_commit
+from shared.git.refill import refill
+from shared.git.worktree import is_lost, made_at, make_worktree, open_worktree, remove_worktree
 from shared.resources import kept_work_path, milestone_worktree_path
-from shared.workspace import open_workspace
+from shared.workspace import make_again, open_workspace
 from state.errors import Refused
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import read_kept
 from state.milestones import files_of
 
 if TYPE_CHECKING:
@@ -59,7 +62,9 @@ def make_tree(state: State, plan: Plan, name: str, commit: str) -> None:
     repository, path = workspace.repository, milestone_worktree_path(state.state_dir, name)
     kept = kept_work_path(state.state_dir, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    start = made_at(repository, path) if os.path.isdir(path) else None
+    if os.path.isdir(path) and is_lost(repository, path):
+        refill(repository, path, workspace.vault, read_commit(path + BESIDE) or commit, ())
+    start = made_at(repository, path)
     if start is not None and not os.path.exists(kept):
         if start == commit:
             return
@@ -71,9 +76,16 @@ def make_tree(state: State, plan: Plan, name: str, commit: str) -> None:
     _prepare(state, plan, name, path)
     if os.path.exists(kept):
         # In conflict only where the base moved: the agent writes those files again.
-        changes = [FileChange(**change) for change in read_json(kept)]
+        changes = read_kept(kept, lambda rows: [FileChange(**row) for row in rows])
         merge_changes(repository, path, changes, workspace.config.link)
         remove_tree(kept)
+
+
+def lost_trees(state: State, names: Sequence[str]) -> list[str]:
+    """Return those of some milestones whose worktrees somebody has removed."""
+    repository = open_workspace(state).repository
+    paths = {name: milestone_worktree_path(state.state_dir, name) for name in names}
+    return [name for name, path in paths.items() if is_lost(repository, path)]
 
 
 def _prepare(state: State, plan: Plan, name: str, path: str) -> None:
@@ -95,9 +107,14 @@ def _work(
     """Return what differs between a milestone's worktree and the commit that it was made at."""
     workspace = open_workspace(state)
     repository = workspace.repository
-    start = made_at(repository, path)
-    if start is None:
+    if not os.path.isdir(path):
         raise Refused("not_found", path, "this milestone has no worktree", "", "planner exec next")
+    if is_lost(repository, path):
+        with undisturbed(state.state_dir):
+            written = commit_of(repository, workspace.worktree, workspace.config.link)
+        make_again(workspace, path, read_commit(path + BESIDE) or written)
+    start = open_worktree(repository, path).made_at
+    assert start is not None  # noqa: S101 – it is not lost
     tree = repository.git.text("rev-parse", f"{start}^{{tree}}")
     job = tools_job(state, plan, path) if hook else job_of(state, plan)
     job = replace(job, worktree=path, base_commit=start, base_tree=tree)

@@ -6,13 +6,15 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.carry import carry_over
+from shared.git.few_paths import tree_at
 from shared.git.intended import check_head
 from shared.git.repository import head, uncommitted
 from shared.git.snapshot import snapshot
-from shared.git.users_files import check_before
+from shared.git.users_files import check_before, read_states, same
 from shared.without_git import keep_up
 from shared.workspace import base_of, open_repository
 from state.changes import plan_changes
+from state.milestones import files_of
 from state.models import Base
 
 if TYPE_CHECKING:
@@ -32,9 +34,27 @@ def move_base(state: State, plan: Plan, *, always: bool = False) -> Plan:
     repository, vault = open_repository(state)
     changes = plan_changes(plan)
     moved = check_before(repository, vault, changes) + check_head(repository, changes)
-    if not (moved or always) and os.path.isdir(state.worktree):
+    behind = [] if changes else files_behind(state, plan)
+    if not (moved or behind or always) and os.path.isdir(state.worktree):
         return plan
-    return on_tree(state, plan, changes, {c.file for c in changes})
+    return on_tree(state, plan, changes, {c.file for c in changes} or {*behind})
+
+
+def files_behind(state: State, plan: Plan) -> list[str]:
+    """Return the files of a plan's milestones that the user has changed since the plan's base.
+
+    Whether it is committed does not matter, nor whether a fingerprint has it.
+    """
+    named = {file for milestone in plan.milestones for file in files_of(milestone)}
+    repository, vault = open_repository(state)
+    base = base_of(plan)
+    now = tree_at(repository.git, "HEAD", named)
+    known = [tree_at(repository.git, tree, named) for tree in (base.tree, base.commit)]
+    behind = {file for file in named if all(now.get(file) != then.get(file) for then in known)}
+    before = {file: known[0].get(file) for file in named}
+    states = read_states(repository, vault, before)
+    behind |= {file for file in named if not same(repository, states[file], before[file])}
+    return sorted(behind)
 
 
 def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Collection[str]) -> Plan:

@@ -14,13 +14,11 @@ from developer.verify.lock import undisturbed
 from developer.verify.process import hides_failure, log_name
 from developer.verify.trees import current_tree
 from shared.config import commands_hash
-from shared.git.repository import repository_at
 from shared.git.scratch import sweep
-from shared.git.worktree import open_worktree
 from shared.place.enter import CannotEnter
 from shared.place.level import lesser, level
 from shared.tree_runs import TreeRun, record
-from shared.workspace import tree_of
+from shared.workspace import open_tree
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -113,11 +111,10 @@ def _job(state: State, plan: Plan, command: str, milestone: str | None) -> tuple
     confirmed = seen and state.database.is_confirmed(commands_hash(job.to_confirm))
     job = replace(job, confirmed=confirmed, config=replace(job.config, time_limit_s=limit))
     if milestone is not None:
-        repository = repository_at(job.repository, job.opened)
-        path = tree_of(state, milestone)
-        start = open_worktree(repository, path).made_at or job.base_commit
-        tree = repository.git.text("rev-parse", f"{start}^{{tree}}")
-        job = replace(job, worktree=path, base_commit=start, base_tree=tree)
+        there = open_tree(state, milestone)
+        start = there.made_at or job.base_commit
+        tree = there.repo.git.text("rev-parse", f"{start}^{{tree}}")
+        job = replace(job, worktree=there.path, base_commit=start, base_tree=tree)
     with undisturbed(state.state_dir):
         return job, current_tree(job)
 

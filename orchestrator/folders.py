@@ -13,7 +13,7 @@ from shared.git.worktree import remove_worktree
 from shared.run import check_no_links
 from state import files
 from state.errors import Refused
-from state.files import refuse_linked_database, write_atomic
+from state.files import refuse_linked_database, sweep_beside, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,9 @@ def make_planner_folder(root: str) -> str:
     for name in (resources.DATABASE, resources.MEMORY):
         refuse_linked_database(os.path.join(planner, name))
     make_folder(os.path.join(planner, "answers"))
-    write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
+    ignore = os.path.join(planner, ".gitignore")
+    sweep_beside(ignore)
+    write_atomic(ignore, b"*\n")
     return planner
 
 

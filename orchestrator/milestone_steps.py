@@ -8,6 +8,7 @@ from developer.exec_implement import milestone_task
 from orchestrator.host_steps import work
 from orchestrator.open_questions import asks_first
 from quality_reviewer.scale import review_of
+from shared.contents import option_text
 from shared.execution.progress import View
 from shared.resources import read_prompt
 from shared.steps.brief import with_commands
@@ -60,7 +61,9 @@ def write_milestones(ctx: Context, script: str) -> Block:
 def _ask(block: Block, ctx: Context, view: View) -> Block:
     """Add the questions that milestones wait for, each with a command for every option."""
     for asked in view.open_checkpoints():
-        options = [(o["key"], o["label"]) for o in asked.options]
+        options = [
+            (o["key"], option_text(o["label"], o.get("description", ""))) for o in asked.options
+        ]
         block.ask(asked.id, asked.question, options, multi=asked.multi)
     for asked in view.open_checkpoints():
         for key in asked.keys:

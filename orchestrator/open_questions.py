@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shared.contents import option_text
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from state.errors import Problem, Refused
 from state.milestones import unanswered
@@ -46,7 +47,7 @@ def _block(ctx: Context, waiting: Sequence[AnyCheckpoint]) -> Block:
     text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
     block = ctx.block().task(text)
     for asked in waiting:
-        options = [(o.key, o.label) for o in asked.options]
+        options = [(o.key, option_text(o.label, o.description)) for o in asked.options]
         block.ask(asked.id, asked.question, options, multi=asked.multi)
     for asked in waiting:
         name = asked.id
@@ -60,19 +61,27 @@ def _in_words(name: str) -> tuple[str, ...]:
     return ("--file", answer_word(f"{name}.md"))
 
 
-def refuse_while_asked(state: State, plan: AnyPlan, *, by_agent: bool = False) -> None:
-    """Raise Refused with each open question, its options and the command that answers it.
+def _options(asked: AnyCheckpoint) -> str:
+    return ", ".join(f"{o.key} ({o.label})" for o in asked.options)
 
+
+def refuse_while_asked(state: State, plan: AnyPlan, *, by_agent: bool = False) -> None:
+    """Raise Refused with each open question, its options and how the user's answer is handed in.
+
+    What is to be run as it stands is the step that asks: no command that would answer for the user.
     An agent that was started for its work is told to end: its host asks the user.
     """
     problems = []
     for asked in open_questions(state, plan):
-        options = ", ".join(f"{o.key} ({o.label})" for o in asked.options)
         text = f"the question is not answered: {asked.question}"
-        words = (asked.options[0].key,) if asked.options else _in_words(asked.id)
-        answer = state.command("decide", asked.id, *words)
         if by_agent:
-            text, answer = f"{text} – end here: you are started again with the answer", ""
-        problems.append(Problem("refused", asked.id, text, options, answer))
+            text = f"{text} – end here: you are started again with the answer"
+            problems.append(Problem("refused", asked.id, text, _options(asked)))
+            continue
+        words = ("KEY",) if asked.options else _in_words(asked.id)
+        answer = state.command("decide", asked.id, *words)
+        allowed = f"{_options(asked)}: ask the user, then `{answer}`".removeprefix(": ")
+        step = state.command("step", state.run.workflow)
+        problems.append(Problem("refused", asked.id, text, allowed, step))
     if problems:
         raise Refused.of(problems)

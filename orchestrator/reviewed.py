@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from quality_reviewer.questions import TEXTS
 from shared.builders import counted
-from shared.qr.types import AGENT, ASSISTANT, EVERYTHING, blocking_severities
+from shared.qr.types import (
+    AGENT,
+    ASSISTANT,
+    EVERYTHING,
+    FAIL,
+    PASS,
+    blocking_severities,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +32,9 @@ DECIDED_BY = {
     "host": "by the assistant",
     "person": "by a person",
 }
+# What an answer says, in words for people.
+STATUS = {PASS: "passed", FAIL: "failed"}
+_SENTENCE = re.compile(r"(?<=[.?]) ")
 NOBODY = "nobody: a program alone has checked this plan"
 
 
@@ -78,18 +90,24 @@ def _notes(outcome: Outcome) -> list[str]:
     lines = []
     for answer in outcome.answers:
         if answer.note:
-            scope = "" if answer.scope == EVERYTHING else f" of {answer.scope}"
-            lines.append(f"{answer.check}{scope} ({answer.status}): {answer.note}")
+            asked = asked_as(answer.check, answer.scope)
+            lines.append(f"{asked} {STATUS[answer.status]}: {answer.note}")
     return lines
+
+
+def asked_as(check: str, *scopes: str) -> str:
+    """Return a review question in words for people, with what it was asked about."""
+    words = _SENTENCE.split(TEXTS.get(check, check))[0].removesuffix(".")
+    about = ", ".join(scope for scope in scopes if scope != EVERYTHING)
+    return f"“{words}”{about and f' of {about}'}"
 
 
 def left_out(outcomes: Iterable[Outcome]) -> list[str]:
     """Return the questions that no review of a plan has asked, a line for each reason (RV-2)."""
     lines: dict[str, list[str]] = {}
     for row in _unasked(outcomes):
-        scopes = f" of {', '.join(row.scopes)}" if row.scopes else ""
-        lines.setdefault(row.reason, []).append(f"{row.check}{scopes}")
-    return [f"{', '.join(names)}: {reason}" for reason, names in lines.items()]
+        lines.setdefault(row.reason, []).append(asked_as(row.check, *row.scopes))
+    return [f"{reason}: {', '.join(names)}" for reason, names in lines.items()]
 
 
 def beyond_limit(outcomes: Iterable[Outcome]) -> str:

@@ -113,7 +113,7 @@ def answered(review: Review, rows: Rows, share: Share) -> Answered:
     verdict; then no row counts.
     """
     changed = replace(review, items=[*review.items], verdicts={**review.verdicts})
-    problems = [*rows.problems, *_twice(rows.sound.values())]
+    problems = [*rows.problems, *_twice(rows.sound.values()), *_nothing(review, rows, share)]
     unproved: list[Problem] = []
     for n, row in rows.sound.items():
         at = f"[{n}]"
@@ -158,6 +158,16 @@ def _decide(review: Review, row: Json, share: Share) -> None:
     groups = {i.group or "1" for i in review.items if share.holds(i)}
     said = Said(row["verdict"], row.get("reason", "").strip())
     review.verdicts |= {name: said for name in review.verdicts if name in groups}
+
+
+def _nothing(review: Review, rows: Rows, share: Share) -> list[Problem]:
+    """Return what is wrong with a file that says nothing, or its verdict alone before an answer."""
+    left = [i.id for i in review.items if share.holds(i) and i.status == TODO]
+    decides_alone = bool(rows.length) and not left
+    if rows.problems or decides_alone or any("verdict" not in r for r in rows.sound.values()):
+        return []
+    due = f"still to answer: {', '.join(left)}" if left else 'or a verdict: [{"verdict": "pass"}]'
+    return [Problem("invalid", "verdicts", "the file has no answer in it", f"{_EXAMPLE} · {due}")]
 
 
 def _twice(rows: Iterable[Json]) -> list[Problem]:

@@ -10,7 +10,7 @@ from shared.verified import VERIFY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    Kind = Literal["none", "id", "run", "verify", "line", "text"]
+    Kind = Literal["none", "id", "run", "verify", "line", "file", "text"]
 
 _ID = re.compile(r"[A-Z]{1,4}-\d+|overview|knowledge")
 _LINE = re.compile(r"([^\n]+?)[`'\"]?:(\d{1,7})(?:-(\d{1,7}))?(?!\w)")

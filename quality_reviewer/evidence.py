@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from quality_reviewer.questions import BY_ID, CRITERIA
 from quality_reviewer.quoted import is_quote, line_quoted, misread
 from quality_reviewer.ran import Ran
 from quality_reviewer.scopes import owner_of
-from shared.builders import first_of
+from shared.builders import counted, first_of
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
 from shared.test_files import is_test
@@ -94,12 +95,15 @@ class Evidence:
         if named.kind == "line":
             looks_so = "." in named.file or "/" in named.file
             return looks_so or self._lines.planned(named.file) is not None
-        known = named.file in self._touched(item) or self._whole_file(item, named.rest)
-        return named.kind != "text" or known
+        return named.kind != "text" or named.file in self._touched(item)
 
     def read(self, item: Item, text: str) -> Citation:
         """Return what a part of the evidence for an item names."""
-        return read_citation(text, ids=self._takes_ids(item), runs=not self._of_design)
+        named = read_citation(text, ids=self._takes_ids(item), runs=not self._of_design)
+        whole = self._lines.need_none(self._changes(item)) if named.kind == "text" else ()
+        files = [f for f in whole if re.match(rf"{re.escape(f)}(?![\w/-]|\.\w)", named.rest)]
+        file = max(files, key=len, default="")
+        return named._replace(kind="file", name=file, file=file) if file else named
 
     def wrong(self, item: Item, named: Citation) -> str:
         """Return what is wrong with one thing that a piece of evidence names, or ''."""
@@ -114,7 +118,9 @@ class Evidence:
                 problem = self._line(item, named)
                 quoted = problem and self._is_quote(item, named)
                 return self._skipped(named) if quoted or not problem else problem
-        quoted = self._whole_file(item, named.rest) or self._is_quote(item, named)
+            case "file":
+                return ""
+        quoted = self._is_quote(item, named)
         return self._skipped(named) if quoted else self._no_reference(item, named)
 
     def _skipped(self, named: Citation) -> str:
@@ -186,7 +192,7 @@ class Evidence:
     def _line(self, item: Item, named: Citation) -> str:
         """Return why lines of a file are no evidence, or ''."""
         file = named.file
-        touched = self._touched(item).get(file, {})
+        touched = {} if self._may_be_any(item, file) else self._touched(item).get(file, {})
         lines = touched if named.among(touched) else self.lines(item, file)
         if named.among(lines):
             if named.last not in lines and named.last > (end := self._lines.length(file)):
@@ -199,7 +205,8 @@ class Evidence:
         if named.first >= 1 and named.last <= len(there):
             return f"{named.name} has no words in it, so it shows nothing"
         where = " at the base" if self._lines.at_base(file) == there else " as planned"
-        return f"{file} has {len(there)} lines{where}, none is {named.name.rpartition(':')[2]}"
+        number = named.name.rpartition(":")[2]
+        return f"{file} has {counted(len(there), 'line')}{where}, none is {number}"
 
     def _whole(self, file: str) -> list[str] | None:
         planned = self._lines.planned(file)
@@ -222,18 +229,14 @@ class Evidence:
                 found.setdefault(number, []).extend(texts)
         return found
 
-    def _whole_file(self, item: Item, said: str) -> bool:
-        """Return whether a text names a changed file that has no lines, such as an image."""
-        return any(said.startswith(f) for f, lines in self._touched(item).items() if not lines)
-
     def _is_quote(self, item: Item, named: Citation) -> bool:
         return is_quote(named, self.lines(item, named.file))
 
     def allowed(self, item: Item, within: Callable[[str], bool] = bool) -> str:
         """Return what may be named instead: of the change, lines of files that are `within`."""
-        ways = []
+        ways, whole = [], self._lines.need_none(self._changes(item))
         if touched := {f: lines for f, lines in self._touched(item).items() if within(f)}:
-            rows = [f"{f}:{_ranges(lines)}" if lines else f for f, lines in touched.items()]
+            rows = [f if f in whole else f"{f}:{_ranges(lines)}" for f, lines in touched.items()]
             ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
         if (ran := self.ran.names()) and not self._of_design:
             named = ", ".join(first_of(ran, MOST_SHOWN))
@@ -246,7 +249,7 @@ class Evidence:
             ways.append(f"{entry}a line of a file at the base: FILE:LINE")
         if (question := BY_ID.get(item.check)) is None or not question.always:
             ways.append("where it cannot apply: none: REASON")
-        return " – or ".join(ways)
+        return " – or ".join(ways) or "FAIL with what is missing: no part of the change is about it"
 
     def _ids(self, item: Item | None) -> set[str]:
         """Return the ids of the plan's entries that a question is about; without one, all.

@@ -141,10 +141,7 @@ def _lies_in(evidence: Evidence, item: Item, named: Citation) -> bool:
         is_task = named.name.startswith(("T-", "RM-"))
         asked = {item.scope, *(name for m in own for name in m.requirements)}
         return not (is_task and own) or named.name in asked
-    if named.kind == "text":  # it may go on after a file without lines
-        files = {f for m in evidence.plan.milestones for f in files_of(m)}
-        return any(_is_within(evidence, item, f) for f in files if named.rest.startswith(f))
-    return named.kind != "line" or _is_within(evidence, item, named.file)
+    return named.kind not in ("line", "file") or _is_within(evidence, item, named.file)
 
 
 def _is_within(evidence: Evidence, item: Item, file: str) -> bool:

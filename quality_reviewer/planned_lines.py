@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from quality_reviewer.checks.git_trees import Objects
-from shared.git.change import GITLINK
+from shared.git.change import GITLINK, LINK
 from shared.git.few_paths import tree_at
 from shared.git.large import BLOB
 from shared.patch import read_patch
@@ -61,6 +61,17 @@ class PlannedLines:
                 elif line.kind == "-":
                     _add(own[before], line.old, line.text)
         return found
+
+    def need_none(self, changes: Iterable[Change]) -> set[str]:
+        """Return the files of changes that are named without a line.
+
+        They have none with words, such as an image or a file with another mode, or they are gone,
+        or a link where they were none.
+        """
+        changes = tuple(changes)
+        linked = [c for c in changes if LINK in (c.old_mode, c.mode) and c.old_mode != c.mode]
+        gone = {c.file for c in (*linked, *(c for c in changes if c.after is None))}
+        return gone | {file for file, lines in self.touched(changes).items() if not lines}
 
     def whole(self, file: str, *, base: bool = True) -> Lines:
         """Return the lines of a file as planned, and with `base` those before, which come first."""

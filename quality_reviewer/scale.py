@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shared.builders import counted
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES
 from state.milestones import changes_of, files_of
 
@@ -44,7 +45,8 @@ def review_mode(chosen: str, plan: AnyPlan, config: Mapping[str, Any]) -> tuple[
         for file in sorted(files_of(milestone)):
             if is_sensitive(file, config.get("sensitive", ())):
                 return "full", f"{file} is on the project's sensitive list"
-    return "small", f"{len(milestones)} milestone, {lines} changed lines"
+    size = f"{counted(len(milestones), 'milestone')}, {counted(lines, 'changed line')}"
+    return "small", size
 
 
 def designs_itself(run: Run) -> bool:

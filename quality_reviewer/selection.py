@@ -71,7 +71,7 @@ def select(
             if name in asked or not question.when or signs.of(scope).intersection(question.when):
                 due.append(name)
             else:
-                unasked[name] = why_left_out(question)
+                unasked[name] = why_left_out(question, only_tests=signs.only_tests(scope))
     due.sort(key=lambda name: _weight(BY_ID[name[0]]))
     room = max(0, MOST_OF_SMALL - len(answered)) if small else len(due)
     beyond = {n for n in due[room:] if BY_ID[n[0]].severity != MUST and n not in asked}

@@ -41,6 +41,12 @@ ABSENT: dict[Sign, str] = {
     "alternatives": "no alternative is recorded",
     "knowledge": "no reason is recorded that code cannot show",
 }
+# Those that code alone shows, and why they are missing where all code that is touched is tests.
+_OF_CODE: tuple[Sign, ...] = (
+    "code", "rewrite", "added", "long", "signature", "input", "concurrency", "errors", "choice",
+    "comments",
+)  # fmt: skip
+_ONLY_TESTS = "no code but tests is touched"
 # Why a question is not asked where a plan has nothing of the kind that it is asked about.
 _NOTHING: dict[Per, str] = {
     "milestone": "no milestone",
@@ -87,10 +93,17 @@ class Signs(NamedTuple):
 
     plan: frozenset[Sign]
     milestones: dict[str, frozenset[Sign]]
+    # The milestones that touch tests.
+    tested: frozenset[str] = frozenset()
 
     def of(self, scope: str) -> frozenset[Sign]:
         """Return the signs of a milestone; those of the whole plan for any other scope."""
         return self.milestones.get(scope, self.plan)
+
+    def only_tests(self, scope: str) -> bool:
+        """Return whether all code that a scope touches is tests, and it touches any."""
+        touches = scope in self.tested or (scope not in self.milestones and bool(self.tested))
+        return touches and "code" not in self.of(scope)
 
 
 def signs_of(plan: Plan) -> Signs:
@@ -103,13 +116,14 @@ def signs_of(plan: Plan) -> Signs:
     whole: dict[Sign, object] = {
         "several": len(plan.milestones) > 1, "alternatives": alternatives, "knowledge": known,
     }  # fmt: skip
-    return Signs(frozenset(found | {sign for sign, holds in whole.items() if holds}), each)
+    plain = frozenset(found | {sign for sign, holds in whole.items() if holds})
+    return Signs(plain, each, frozenset(m.id for m in plan.milestones if _touches_tests(m)))
 
 
-def why_left_out(question: Question) -> str:
+def why_left_out(question: Question, *, only_tests: bool = False) -> str:
     """Return why a question is not asked: none of its signs shows, or nothing to ask about."""
-    absent = "; ".join(ABSENT[sign] for sign in question.when)
-    return absent or _NOTHING.get(question.per, "")
+    absent = [_ONLY_TESTS if only_tests and s in _OF_CODE else ABSENT[s] for s in question.when]
+    return "; ".join(dict.fromkeys(absent)) or _NOTHING.get(question.per, "")
 
 
 def riskiest_intents(plan: Plan, most: int) -> list[str]:
@@ -144,6 +158,13 @@ def risk_of(milestone: Milestone, intent: Intent) -> tuple[bool, int, int] | Non
         return None
     lines = sum(line.kind in "+-" for c in changes for line in read_patch(c))
     return "high-risk" in milestone.flags, len(signs.intersection(RISKY)), lines
+
+
+def _touches_tests(milestone: Milestone) -> bool:
+    changed = {name for c in changes_of(milestone) for name in (c.file, c.old_file) if name}
+    files = changed or {intent.file for intent in milestone.code_intents}
+    tests = milestone.tests.files
+    return any(is_test(file, tests) and not is_prose(file) for file in files)
 
 
 def _of_milestone(milestone: Milestone) -> set[Sign]:

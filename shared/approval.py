@@ -17,6 +17,7 @@ from state.channels import CHANNELS, SIGNED, SIGNED_OPEN, UNPROVEN_CHANNEL
 from state.errors import Problem, Refused
 from state.files import parse_json, read_bytes, write_json
 from state.freeze import canonical
+from state.kept_files import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,6 +117,17 @@ def load(path: str) -> Approval:
     return parse(read_bytes(path), path)
 
 
+def of_run(state_dir: str) -> Approval:
+    """Return a run's own approval; Refused, with the repair as the way out, where it is damaged."""
+    path = path_in(state_dir)
+    try:
+        return load(path)
+    except Refused as refusal:
+        if refusal.problems[0].kind != "invalid":
+            raise
+        raise damaged(path, refusal.problems[0].problem) from None
+
+
 def parse(data: bytes, path: str) -> Approval:
     """Return the approval in a file's bytes; Refused if they do not have the form.
 
@@ -182,7 +194,7 @@ def _is_proof(value: object) -> bool:
 
 def note_commit(state_dir: str, given: Approval) -> None:
     """Add the commit and its staged files to a run's approval.json; write it if it is missing."""
-    known = load(path_in(state_dir)) if os.path.isfile(path_in(state_dir)) else given
+    known = of_run(state_dir) if os.path.isfile(path_in(state_dir)) else given
     approval = known if known.digest == given.digest else given
     save(state_dir, approval._replace(commit=given.commit, staged=given.staged))
 

@@ -138,12 +138,12 @@ def cdata(value: str) -> str:
     return "<![CDATA[" + carried(value).replace("]]>", "]]]]><![CDATA[>") + "]]>"
 
 
-def _fitting(value: str, limit: int) -> str:
-    """Return the start of `value` as CDATA, cut so that the CDATA has about `limit` characters."""
+def _fitting(value: str, limit: int) -> tuple[str, int]:
+    """Return the start of `value` as CDATA of about `limit` characters, and how many are left."""
     taken = limit
     while len(written := cdata(shortened(value, taken))) > limit + _LEAST:
         taken = taken * limit // len(written)
-    return written
+    return written, max(0, len(visible(value)) - taken)
 
 
 def runnable(command: str) -> str:
@@ -159,7 +159,13 @@ class Block:
         self.values = values
         self.parts: list[str] = []
         self.room = _ROOM
-        self.is_cut = False  # some data did not fit and was shortened
+        self.left = 0  # characters of data that did not fit
+        self.wholes: dict[str, str] = {}  # which command prints all of the data with a name
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some data did not fit and was shortened."""
+        return self.left > 0
 
     def element(self, name: str, text: str, **values: object) -> Block:
         """Add an XML element whose text comes from the planner, not from a user or a file."""
@@ -180,10 +186,12 @@ class Block:
             shown = attributes({"name": name, **values})
             limit = DATA_LIMITS.get(self.root, DATA_LIMITS["result"])
             most = max(min(limit, self.room), _LEAST)
-            text = _fitting(value, most)
-            self.is_cut = self.is_cut or text != cdata(visible(value))
+            text, left = _fitting(value, most)
+            self.left += left
             self.room -= len(text)
             self.parts.append(f"<data{shown}>{text}</data>")
+            if left and name in self.wholes:
+                self.next(f"all of {name}", self.wholes[name])
         return self
 
     def dispatch(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.resources import candidates_path, chosen_commands_path
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import read_kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +33,11 @@ class Found(NamedTuple):
 def read_found(state_dir: str) -> Found:
     """Return what was found when the run started; nothing for a run without a record."""
     path = candidates_path(state_dir)
-    kept = read_json(path) if os.path.exists(path) else {}
-    return Found(*([(c, e) for c, e in kept.get(name, [])] for name in Found._fields))
+    return read_kept(path, _found) if os.path.exists(path) else Found([], [])
+
+
+def _found(kept: Any) -> Found:  # noqa: ANN401 – any JSON value
+    return Found(*([(str(c), str(e)) for c, e in kept.get(name, [])] for name in Found._fields))
 
 
 def write_found(state_dir: str, found: Found) -> None:
@@ -54,9 +58,12 @@ class Chosen(NamedTuple):
 def read_chosen(state_dir: str) -> Chosen:
     """Return what is chosen to verify the run; no commands where nothing is."""
     path = chosen_commands_path(state_dir)
-    kept = read_json(path) if os.path.exists(path) else []
+    return read_kept(path, _chosen) if os.path.exists(path) else Chosen([])
+
+
+def _chosen(kept: Any) -> Chosen:  # noqa: ANN401 – any JSON value
     if isinstance(kept, list):  # from an earlier version
-        return Chosen(kept)
+        return Chosen([str(command) for command in kept])
     over = [(command, why) for command, why in kept["passed_over"]]
     return Chosen(kept["commands"], over, unasked=kept["unasked"])
 

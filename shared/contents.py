@@ -292,6 +292,11 @@ MILESTONE: tuple[Content[AnyMilestone], ...] = (
 )
 
 
+def option_text(label: str, description: str) -> str:
+    """Return an option of a question as its user reads it."""
+    return f"{label} – {description}" if description else label
+
+
 def answer_of(asked: AnyCheckpoint, answers: Mapping[str, Sequence[str]]) -> str:
     """Return a question's answer as the user read it, labels in place of keys; '' without one.
 

@@ -22,7 +22,7 @@ from state.results import Operation
 from state.written_json import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from shared.named_files import Named
     from shared.run import State
@@ -132,23 +132,30 @@ def edit(
     """Apply edits to plan.json, all or none; repeating the last `operation` changes nothing."""
     with state.lock("plan edit"):
         plan = open_plan(state)
-        changed, applied = after_edits(plan, edits, role, operation)
+        answered = state.database.answers(state.run)
+        changed, applied = after_edits(plan, edits, role, operation, answered=answered)
         if changed is not plan:
             store.save_plan(state.plan_path, changed)
     return applied
 
 
 def after_edits(
-    plan: Plan, edits: Sequence[object], role: str | None, operation: str | None, first: int = 0
+    plan: Plan,
+    edits: Sequence[object],
+    role: str | None,
+    operation: str | None,
+    first: int = 0,
+    answered: Collection[str] = (),
 ) -> tuple[Plan, list[Applied]]:
     """Return the edited plan and the edits made; repeating the last `operation` changes nothing.
 
-    `first` is the number of the first edit in the list from which they come.
+    `first` is the number of the first edit in the list from which they come, `answered` the ids of
+    the questions that have an answer.
     """
     last = plan.last_operation
     if operation is not None and last is not None and last.id == operation:
         return plan, [Applied(*row) for row in last.applied]
-    changed, applied = apply_edits(plan, edits, role, first)
+    changed, applied = apply_edits(plan, edits, role, first, answered)
     if operation is not None:
         done = Operation(id=operation, applied=tuple((a.op, a.id, a.version) for a in applied))
         changed = changed.model_copy(update={"last_operation": done})

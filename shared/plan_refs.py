@@ -73,7 +73,7 @@ def _files(state: State, plan: Plan, text: str) -> dict[str, bytes | str]:
 
 
 def _commit_of(state: State) -> str:
-    return approval.load(approval.path_in(state.state_dir)).commit or "HEAD"
+    return approval.of_run(state.state_dir).commit or "HEAD"
 
 
 def read(repository: Repository, ref: str, digest: str) -> Kept:

@@ -9,7 +9,8 @@ import os
 
 from shared import resources
 from state.beneath import Beneath
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import read_kept
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Lane:
 
 def read_lane(state_dir: str) -> Lane:
     """Return what the requirements lane of a state directory remembers."""
-    return Lane.from_json(read_json(resources.requirements_record_path(state_dir)))
+    return read_kept(resources.requirements_record_path(state_dir), Lane.from_json)
 
 
 def write_lane(state_dir: str, facts: Lane) -> None:
@@ -192,5 +193,8 @@ def lane_of(state_dir: str) -> dict[str, str]:
     `planning` is their folder, `lifecycle` the state directory of their lane, `sha256` theirs.
     """
     path = resources.lane_path(state_dir)
-    found: dict[str, str] = read_json(path) if os.path.exists(path) else {}
-    return found
+    return read_kept(path, _texts) if os.path.exists(path) else {}
+
+
+def _texts(found: Any) -> dict[str, str]:  # noqa: ANN401 – any JSON value
+    return {str(name): str(text) for name, text in found.items()}

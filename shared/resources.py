@@ -134,6 +134,11 @@ def revert_journal_path(state_dir: str) -> str:
     return os.path.join(state_dir, REVERT_JOURNAL)
 
 
+def revert_message_path(state_dir: str) -> str:
+    """Return the path of the message of a revert commit that hooks have refused."""
+    return os.path.join(state_dir, "revert-message.txt")
+
+
 def run_config_path(state_dir: str) -> str:
     """Return the path of the file with the project's settings from the run's base commit."""
     return os.path.join(state_dir, "config.json")

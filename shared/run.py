@@ -206,9 +206,23 @@ def check_no_links(state_dir: str) -> None:
 
 def without_links(state: State) -> State:
     """Return the run if no symbolic link leads to its state directory or lies in it; or Refused."""
+    if not os.path.isdir(state.state_dir):
+        raise _folder_gone(state.state_dir)
     check_no_links(state.state_dir)
     _check_no_link_above(state.state_dir)
     return state
+
+
+def _is_of_a_run(state_dir: str) -> bool:
+    path = resources.database_path(state_dir)
+    return resources.is_database(path) and Database(path).run_at(state_dir) is not None
+
+
+def _folder_gone(state_dir: str) -> Refused:
+    text = "the folder of this run is gone, with all that was not frozen"
+    allowed = "a person has its plan restored, where it was frozen, to go on or to undo it"
+    repair = resources.command("repair", state_dir=state_dir)
+    return Refused("not_found", state_dir, text, allowed, repair)
 
 
 def open_state(state_dir: str | None, folder: str) -> State:
@@ -220,6 +234,8 @@ def open_state(state_dir: str | None, folder: str) -> State:
         database, meant = run_here(folder)
         return without_links(State(meant.state_dir, database, meant))
     _check_no_link_above(os.path.abspath(state_dir))
+    if not os.path.isdir(state_dir) and _is_of_a_run(os.path.realpath(state_dir)):
+        raise _folder_gone(os.path.realpath(state_dir))
     real = resources.known_state_dir(state_dir)
     check_no_links(real)
     path = resources.database_path(real)

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.resources import tree_runs_path
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import read_kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,5 +129,12 @@ def _is_one_line(command: str) -> bool:
 
 def _read(state_dir: str) -> dict[str, Any]:
     path = tree_runs_path(state_dir)
-    kept = read_json(path) if os.path.exists(path) else {}
-    return kept if isinstance(kept, dict) else {}  # a list is from an earlier version
+    return read_kept(path, _kept) if os.path.exists(path) else {}
+
+
+def _kept(found: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
+    if isinstance(found, list):  # from an earlier version
+        return {}
+    for row in found.get("runs", []):
+        TreeRun(**row)
+    return {"captured": "", "runs": [], **found}

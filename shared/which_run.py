@@ -83,6 +83,14 @@ def has_run(folder: str) -> bool:
     return bool(path and _open(Database(path))[0])
 
 
+def plans_lightly(folder: str) -> bool:
+    """Return whether all that is planned in the repository around `folder` is without a run."""
+    path = resources.repository_database(folder)
+    database = Database(path) if path else None
+    lone = database is not None and any(r.run_id is None for r in database.planning_live())
+    return lone and not has_run(folder)
+
+
 def run_of_session(database: Database, agent: str) -> Run | None:
     """Return the run that a session takes part in, None where it plans none."""
     row = database.planning(agent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from shared import resources
 from shared.builders import first_of
@@ -19,6 +19,9 @@ from state.changes import plan_changes
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.git.change import Change
     from shared.git.repository import Repository
     from shared.git.vault import Vault
     from shared.git.worktree import Worktree
@@ -45,17 +48,22 @@ def open_workspace(state: State) -> Workspace:
     run that has ended is gone for good.
     """
     repository, vault = open_repository(state)
+    workspace = Workspace(repository, vault, state.worktree, config_of(state))
     if is_lost(repository, state.worktree):
         check_not_ended(state)
-        _make_again(state, repository, vault)
-    return Workspace(repository, vault, state.worktree, config_of(state))
+        plan = store.load_plan(state.plan_path)
+        base = base_of(plan)
+        make_again(workspace, state.worktree, base.snapshot or base.commit, plan_changes(plan))
+    return workspace
 
 
-def _make_again(state: State, repository: Repository, vault: Vault) -> None:
-    plan = store.load_plan(state.plan_path)
-    base, changes = base_of(plan), plan_changes(plan)
-    done = refill(repository, state.worktree, vault, base.snapshot or base.commit, changes)
-    link(repository, state.worktree, config_of(state).link)
+def make_again(work: Workspace, path: str, commit: str, changes: Sequence[Change] = ()) -> NoReturn:
+    """Make a lost worktree of the run or of a milestone again, at `commit` with captured changes.
+
+    Then raise the Refused that says so, since what was not captured is missing.
+    """
+    done = refill(work.repository, path, work.vault, commit, changes)
+    link(work.repository, path, work.config.link)
     files = ", ".join(first_of(done.changed, SHOWN)) or "none yet"
     left = ", ".join(first_of(done.left, SHOWN))
     kept = (
@@ -66,7 +74,7 @@ def _make_again(state: State, repository: Repository, vault: Vault) -> None:
         kept += f"; these are otherwise on the new base, and their changes are missing: {left}"
     text = "the worktree was removed, with what was not captured of it"
     allowed = "write there what is missing of your work, then run the same command again"
-    raise Refused.of([Problem("conflict", state.worktree, text, allowed)], kept)
+    raise Refused.of([Problem("conflict", path, text, allowed)], kept)
 
 
 def open_repository(state: State) -> tuple[Repository, Vault]:
@@ -78,7 +86,11 @@ def open_repository(state: State) -> tuple[Repository, Vault]:
 
 def open_tree(state: State, milestone: str | None = None) -> Worktree:
     """Open the run's scratch worktree, or that of a milestone, and return it."""
-    return open_worktree(open_workspace(state).repository, tree_of(state, milestone))
+    workspace, path = open_workspace(state), tree_of(state, milestone)
+    if is_lost(workspace.repository, path):
+        text = "this milestone's worktree was removed, with what was not captured of it"
+        raise Refused("not_found", path, text, "have it made again", state.command("exec", "next"))
+    return open_worktree(workspace.repository, path)
 
 
 def tree_of(state: State, milestone: str | None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from state.actors import ARCHITECT
+from state.clock import now
 from state.errors import Problem, value_text
 from state.fields import overlap
 from state.invalid import problems_of
@@ -27,7 +28,7 @@ from state.milestones import DOC_LISTS
 from state.written_json import known_fields, problems_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from state.fields import Model
     from state.models import Plan
@@ -75,7 +76,9 @@ class Applied(NamedTuple):
 class Batch:
     """Applies one batch of edits to a plan and collects every problem with the edits."""
 
-    def __init__(self, plan: Plan, role: str | None) -> None:
+    def __init__(self, plan: Plan, role: str | None, answered: Collection[str] = ()) -> None:
+        """`answered` are the ids of the questions whose words an answer rests on."""
+        self.answered = answered
         # As the edits have left it.
         self.plan = plan
         self.counters = counted(plan)
@@ -196,6 +199,8 @@ class Batch:
                 fields["number"] = max(numbers, default=0) + 1
             if kind == "checkpoint":
                 fields["revision"] = self.plan.revision
+            if kind == "decision":
+                fields["timestamp"] = now()
             entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
             if entity is None:  # refused already; edits that refer to it are not refused as well
                 entity = _blank(kind, new_id)
@@ -274,9 +279,11 @@ class Batch:
                 del fields[fixed]
                 text = f"`{fixed}` of an entity cannot be changed"
                 self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it again")
-        if found.kind == "checkpoint" and self.role not in (None, ARCHITECT):
+        designs, is_answered = self.role in (None, ARCHITECT), found.id in self.answered
+        if found.kind == "checkpoint" and (is_answered or not designs):
             for name in fields.keys() - {"outcome"}:  # who is asked must not read other words
-                text = f"{found.id} is asked already, so its `{name}` stays as it is"
+                is_done = "answered" if is_answered else "asked"
+                text = f"{found.id} is {is_done} already, so its `{name}` stays as it is"
                 self.refuse(f"{at}.fields.{name}", text, "outcome; or ask another: context ask")
         version = found.entity.version + 1
         entity = self._checked(at, found.kind, {**vars(found.entity), **fields, "version": version})

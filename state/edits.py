@@ -20,19 +20,24 @@ from state.validator import check_plan
 from state.waves import compute_waves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from state.batch import Applied
 
 
 def apply_edits(
-    plan: models.Plan, edits: Sequence[object], role: str | None, first: int = 0
+    plan: models.Plan,
+    edits: Sequence[object],
+    role: str | None,
+    first: int = 0,
+    answered: Collection[str] = (),
 ) -> tuple[models.Plan, list[Applied]]:
     """Return the plan after all edits, and each edited entity's id and version; else raise Refused.
 
     Raises Refused with every problem of every edit; then none is done. `role` limits the kinds
     that may be written; None is the orchestrator, which may write all. `first` is the number of the
-    first edit in the list from which they come.
+    first edit in the list from which they come; `answered` are the ids of questions that have an
+    answer.
     """
     if plan.frozen_at is not None:
         raise Refused(
@@ -42,7 +47,7 @@ def apply_edits(
             "start a new revision",
             "planner plan revise",
         )
-    batch = Batch(plan, role)
+    batch = Batch(plan, role, answered)
     applied = batch.run(edits, first)
     if batch.problems:
         raise Refused.of(batch.problems)

@@ -156,6 +156,30 @@ def sweep(folder: int) -> None:
                 os.close(inside)
 
 
+def sweep_beside(path: str) -> None:
+    """Remove what killed writers of one file left beside it, in a folder that no lock guards."""
+    name = os.path.basename(path)
+    folder = open_folder(os.path.dirname(path))
+    try:
+        for found in os.listdir(folder):
+            owner = found.removeprefix(f".{name}.").removesuffix(TEMPORARY)
+            is_ours = owner.isdigit() and found == f".{name}.{owner}{TEMPORARY}"
+            if is_ours and _has_ended(int(owner)):
+                _discard(folder, found)
+    finally:
+        os.close(folder)
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
     """Write a file so that a crash leaves either its old or its new content, never a mixture.
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 
-from state.errors import Refused
-from state.files import read_json
+from state.kept_files import damaged, read_kept
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -23,10 +22,8 @@ def read_settings(path: str) -> dict[str, Any]:
 
     Refused (`invalid`) where it is not as we have written it.
     """
-    found = read_json(path) if os.path.exists(path) else _EMPTY
+    found = read_kept(path, lambda value: value) if os.path.exists(path) else _EMPTY
     kept = {**_EMPTY, **found} if isinstance(found, dict) and "config" in found else {}
     if not kept or any(type(kept[name]) is not type(_EMPTY[name]) for name in _EMPTY):
-        text = "these are not the settings that were kept when planning began"
-        allowed = "a person restores the file, or cancels the run and starts it anew"
-        raise Refused("invalid", path, text, allowed)
+        raise damaged(path, "these are not the settings that were kept when planning began")
     return kept

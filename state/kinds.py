@@ -62,7 +62,9 @@ KINDS = {
         hidden=("text", "revision"),
         made_by="`planner plan revise` with what the user said",
     ),
-    "decision": Kind("DL", reasons.Decision, ("planning_context", "decision_log")),
+    "decision": Kind(
+        "DL", reasons.Decision, ("planning_context", "decision_log"), hidden=("timestamp",)
+    ),
     "alternative": Kind(
         "RA", reasons.RejectedAlternative, ("planning_context", "rejected_alternatives")
     ),

@@ -37,6 +37,7 @@ def _seed() -> int:
 
 
 SEED = _seed()
+OUTER = 4099  # leaves of a commit's number what says nothing about its small remainders
 
 
 # A busy machine is no finding. Without a database a run of a commit draws what the last one drew.
@@ -54,17 +55,26 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = str(SEED)
 
 
-def part(cases: Sequence[T], every: int) -> Sequence[T]:
-    """Return all cases in the long form, in the short one each `every`-th; never none of some."""
+def part(cases: Sequence[T], every: int, *, outer: bool = False) -> Sequence[T]:
+    """Return all cases in the long form, in the short one each `every`-th; never none of some.
+
+    `outer` is for cases that take a part of something in turn: drawn by the same number, a case
+    would come to the same part of it whenever it is its turn.
+    """
     if LONG:
         return cases
     every = min(every, len(cases)) or 1
-    return cases[SEED % every :: every]
+    return cases[(SEED // OUTER if outer else SEED) % every :: every]
 
 
 def some(cases: Sequence[T], wanted: int) -> Sequence[T]:
     """Return all cases in the long form, in the short one at least `wanted` of them, spread out."""
     return part(cases, len(cases) // wanted)
+
+
+def examples(wanted: int) -> int:
+    """Return how many examples Hypothesis draws: all in the long form, a third in the short one."""
+    return wanted if LONG else -(-wanted // 3)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

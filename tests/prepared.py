@@ -4,7 +4,8 @@ Every test of a worker has its folders at the same paths, its `tmp_path` and its
 that a walk has left there, absolute paths in them included, are what the same walk would leave in
 a later test. Whether it is the same walk is decided by all that it could depend on: every file of
 both folders, the environment, the working directory, and all that the player of the host holds.
-Kept is a walk only from where all files come from kept walks, since nothing else recurs.
+Kept is a walk at once where all files come from kept walks; from any others, which seldom recur,
+once it has recurred.
 
 A walk is really done where a test has replaced a part of the product, and in the rooms of
 `WITHOUT`, whose tests leave processes behind: those have new folders for each test.
@@ -76,12 +77,16 @@ class Grounds:
         self.root = root
         self.files, self.home = root / "files", root / "home"
         self.in_use = self.patched = False
+        self._made: list[tuple[int, ...]] = []
         self.kept: dict[bytes, Kept] = {}
         self.known: set[bytes] = set()  # digests of trees that come from kept walks alone
+        self.walked: set[bytes] = set()  # keys of walks that were done once from other trees
 
     def clear(self) -> None:
-        """Make both folders new and empty."""
+        """Make both folders new and empty, or leave them where the last test used neither."""
         self.patched = False
+        if self._are_unused():
+            return
         if os.path.lexists(self.root):
             # A process that an earlier test has left behind may write into what is removed, and
             # a folder that is read-only keeps what is in it: then some stays, out of the way.
@@ -90,6 +95,24 @@ class Grounds:
             shutil.rmtree(gone, ignore_errors=True)
         self.files.mkdir(parents=True)
         self.home.mkdir()
+        self._made = self._folders()
+
+    def _folders(self) -> list[tuple[int, ...]]:
+        """Return what tells both folders from others: number, mode and owner."""
+        found = (os.lstat(path) for path in (self.root, self.files, self.home))
+        return [(one.st_ino, one.st_mode, one.st_uid, one.st_gid) for one in found]
+
+    def _are_unused(self) -> bool:
+        """Return whether both folders are as they were made, and empty.
+
+        What every test is given at home is removed.
+        """
+        with contextlib.suppress(OSError):
+            if self._made and self._made == self._folders():
+                (self.home / ".gitconfig").unlink(missing_ok=True)
+                left = [os.listdir(path) for path in (self.files, self.home)]
+                return left == [[], []] and len(os.listdir(self.root)) == len(left)
+        return False
 
     def begin(self) -> None:
         """Note that what lies here now is the same in every test, and what is replaced by now."""
@@ -200,7 +223,8 @@ def prepared(player: object, step: tuple[object, ...], walk: Callable[[], T]) ->
         fields, answer = pickle.loads(same.pickled)  # noqa: S301 – our own, of this process
         vars(player).update(fields)
         return cast("T", player if same.returns_player else answer)
-    if digest_of(before) not in grounds.known:
+    if digest_of(before) not in grounds.known and key not in grounds.walked:
+        grounds.walked.add(key)
         return walk()
     grounds.in_use = False  # the walks in it are its own parts
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from shared.resources import ROOT
@@ -175,6 +175,17 @@ def test_parts_of_all_seeds_are_all_cases_once_and_none_is_empty(
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
     monkeypatch.setattr(forms, "LONG", True)
     assert part("abc", 3) == "abc"
+
+
+def test_each_outer_case_meets_every_part_of_what_it_takes_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(forms, "LONG", False)
+    met = set()
+    for number in range(0, 9 * forms.OUTER, 7):
+        monkeypatch.setattr(forms, "SEED", number)
+        met |= {*product(part("abc", 3, outer=True), part("xyz", 3))}
+    assert met == {*product("abc", "xyz")}
 
 
 def test_the_seed_is_what_is_given_or_else_the_commits_own(

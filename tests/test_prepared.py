@@ -152,6 +152,36 @@ def test_a_walk_is_done_once_and_what_it_left_is_copied(own: Grounds) -> None:
     assert Player.walks == 3
 
 
+def test_a_walk_from_other_files_is_kept_once_it_recurs(own: Grounds) -> None:
+    for walks in (1, 2, 2):
+        player = begin_again(own)
+        (own.files / "own").write_text("of a test")
+        player.write()
+        assert Player.walks == walks
+        assert sorted(os.listdir(own.files)) == ["file", "own"]
+
+
+def test_folders_that_a_test_has_not_used_are_left_and_any_others_made_anew(own: Grounds) -> None:
+    def number() -> int:
+        return own.files.stat().st_ino
+
+    (own.home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
+    began = number()
+    begin_again(own)
+    assert (number(), list(own.home.iterdir())) == (began, [])
+    for use in (
+        (own.files / "file").touch, (own.home / ".gitconfig").mkdir, (own.home / "x").touch,
+        (own.root / "beside").touch,
+    ):  # fmt: skip
+        use()
+        own.clear()
+        assert [*own.files.iterdir(), *own.home.iterdir()] == []
+        assert sorted(os.listdir(own.root)) == ["files", "home"]
+    own.home.chmod(0o500)
+    own.clear()
+    assert stat.S_IMODE(own.home.stat().st_mode) != 0o500
+
+
 OTHERS: dict[str, Change] = {
     "content": lambda player, _: (player.folder / "mode").write_text("MODE"),
     "mode": lambda player, _: (player.folder / "mode").chmod(0o600),

@@ -150,6 +150,17 @@ def whole_run(suite: pytest.Pytester, *more: str) -> pytest.RunResult:
     return suite.runpytest_inprocess("--requirements", "--refusals", *more)
 
 
+def hand_places(suite: pytest.Pytester) -> None:
+    """Give the suite the product's places, which else a process of its own would look for."""
+    (suite.path / "places.json").write_text(json.dumps(places()), encoding="utf-8")
+    with (suite.path / "conftest.py").open("a", encoding="utf-8") as file:
+        file.write(
+            "\nimport json, pathlib\n"
+            "rows = json.loads(pathlib.Path('places.json').read_text(encoding='utf-8'))\n"
+            "refusals.calls = lambda: [(refusals.Place(*row), None) for row in rows]\n"
+        )
+
+
 def names_of(lines: list[str], beginning: str) -> set[str]:
     """Return the names of the places in lines like `beginning: path:line function`."""
     found = [line.removeprefix(beginning).split() for line in lines if line.startswith(beginning)]
@@ -160,6 +171,7 @@ def test_workers_hand_over_what_they_reached_and_the_long_form_alone_reaches_is_
     suite: pytest.Pytester,
 ) -> None:
     names = read_reached(suite)
+    hand_places(suite)
     run = suite.runpytest_subprocess("--requirements", "--refusals", "-n", "1")
     reached = next(line for line in run.outlines if "places that refuse were reached" in line)
     assert reached.startswith("1 of ")

@@ -25,6 +25,7 @@ from developer.verify.process import (
     log_name,
 )
 from developer.verify.trees import committed_tree, with_files_of
+from shared.builders import counted
 from shared.config import secret_paths, write_paths
 from shared.git.repository import repository_at
 from shared.git.scratch import scratch
@@ -281,7 +282,7 @@ class InPlace:
 
     def _tell(self, where: str) -> None:
         commands = self._job.commands
-        self._say(f"{len(commands)} command(s) {where}: {'; '.join(commands)}")
+        self._say(f"{counted(len(commands), 'command')} {where}: {'; '.join(commands)}")
 
     def _run(self, shown: Scene, stage: str, *, until_failure: bool = False) -> list[Ended]:
         commands, job = self._job.commands, self._job

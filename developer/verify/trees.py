@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.few_paths import tree_at
+from shared.git.record import clear_stale_locks
 from shared.git.repository import PLANNER, repository_at, within
 from shared.git.scratch import scratch
 from shared.git.stage import stage_all
-from shared.git.worktree import clear_stale_locks, open_worktree
+from shared.git.worktree import open_worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,10 +10,11 @@ from developer.verify.job import Running
 from developer.verify.trees import users_tree
 from orchestrator.execute.waves import go_on
 from orchestrator.executor import WORKFLOW
+from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.submit.revise import VERIFY, begin_writing
 from shared import drift, resources
 from shared.execution.deeds import Execution
-from shared.execution.holder import hold
+from shared.execution.holder import holding
 from shared.git.apply import apply
 from shared.git.carry import carry_over
 from shared.git.fit import check_fit
@@ -48,9 +49,8 @@ def apply_plan(state: State) -> Running | None:
     running = _verify_on_new_head(state)
     if running is not None:
         return running
-    with state.lock("exec apply"):
+    with state.lock("exec apply"), naming_other_runs(state), holding(state):
         plan = load_approved(state)
-        hold(state)
         if state.run.status == "COMPLETED":
             return None
         repository, vault = open_repository(state)
@@ -92,7 +92,7 @@ def _verify_on_new_head(state: State) -> Running | None:
     applied = journal_state(resources.journal_path(state.state_dir)) not in (None, "undone")
     if applied or not plan.verify or at.commit == base.commit:
         return None
-    with state.lock("exec apply"):
+    with state.lock("exec apply"), naming_other_runs(state):
         changes = plan_changes(plan)
         problems = check_fit(repository, vault, changes)
         if problems:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from developer.move_base import files_behind
 from orchestrator.execute.to_come import commit_to_come
 from orchestrator.submit.page.render import refresh_page
 from orchestrator.upkeep.adopt import adopt
@@ -28,7 +29,7 @@ from shared.run import State, open_state
 from state.changes import plan_changes
 from state.channels import COMMAND
 from state.database import Database
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.files import read_bytes
 from state.frozen_bytes import digest_of
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from shared.approval import Approval
     from shared.git.repository import Repository
     from state.database import Planning
+    from state.models import Plan
 
 
 class Given(NamedTuple):
@@ -85,6 +87,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
             found, consent = _consent(state, commit_to_come(state, plan), now, given)
             check_demand(consent, state.config["config"].get("require", ""), digest)
             check_run(state)
+            _refuse_overtaken_design(state, plan)
             rows, what = _rows(state), ("approve", digest)
             check_second_act(state.database, rows, consent, what, again=given.unproven)
             approval.save(state.state_dir, found)
@@ -93,6 +96,20 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
                 state.move("approve", consent.who, detail=consent.detail, step=2)
                 Execution(state).begin()
             refresh_page(state)
+
+
+def _refuse_overtaken_design(state: State, plan: Plan) -> None:
+    """Raise Refused for intents whose files the user has changed since: they were not designed so.
+
+    Of a plan with changes, the apply says more precisely what is in the way.
+    """
+    if state.run.depth != "intent":
+        return
+    text = "was changed since the design was made for it"
+    allowed = "a new revision of the design takes up the file as it is now"
+    again = state.command("plan", "revise")
+    if found := files_behind(state, plan):
+        raise Refused.of(Problem("conflict", file, text, allowed, again) for file in found)
 
 
 def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[Approval, Consent]:

@@ -12,7 +12,7 @@ from orchestrator.execute.commit import check_applied, commit_plan, finish_uncom
 from orchestrator.execute.reconcile import reconcile
 from orchestrator.executor import WORKFLOW
 from shared import resources
-from shared.execution.holder import hold
+from shared.execution.holder import holding
 from shared.git.journal import journal_state
 from shared.git.new_branch import switch_to_new
 from shared.git.repository import head
@@ -80,7 +80,7 @@ def commit_or_end(state: State) -> Sequence[Change]:
     """
     if not state.repository.is_private:
         return commit_plan(state)
-    with state.lock("exec commit"):
+    with state.lock("exec commit"), holding(state):
         changes = plan_changes(load_approved(state))
         repository, vault = open_repository(state)
         if state.run.status == "COMPLETED":
@@ -90,7 +90,6 @@ def commit_or_end(state: State) -> Sequence[Change]:
                 problem.retry = "planner status"
         else:
             check_applied(state)
-            hold(state)
             problems = reconcile(state, repository, vault, changes)
         if problems:
             raise Refused.of(problems)

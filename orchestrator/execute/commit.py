@@ -17,7 +17,7 @@ from orchestrator.submit.plan_md import render_plan
 from orchestrator.submit.rehearsal import check_on_branch
 from shared import approval, archive, drift, plan_refs, resources
 from shared.approval import Approval
-from shared.execution.holder import hold
+from shared.execution.holder import holding
 from shared.git.change import ends
 from shared.git.commit import commit, hooks_on_files
 from shared.git.intended import UNDO
@@ -62,9 +62,8 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
     """
     if also is None:
         _check_lane(state)
-    with state.lock("exec commit"):
+    with state.lock("exec commit"), holding(state):
         plan = load_approved(state)
-        hold(state)
         repository, vault = open_repository(state)
         changes = plan_changes(plan)
         copies = files_beside(state, plan, read_bytes(state.plan_path))
@@ -149,6 +148,8 @@ def _make(
 def _leading(refusal: Refused, undo: str) -> Refused:
     """Return the refusal of a commit with the way out `undo` where the apply is to be undone."""
     for problem in refusal.problems:
+        if problem.at == "git commit" and problem.retry == AGAIN and undo != AGAIN:
+            problem.allowed += f"; or take the apply back: {undo}"
         problem.retry = undo if problem.retry == UNDO else problem.retry
     return refusal
 

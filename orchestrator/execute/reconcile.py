@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from developer.verify.trees import users_tree
-from orchestrator.execute.other_runs import written_by_others
+from orchestrator.run.other_runs import written_by_others
 from shared import archive, resources
 from shared.drift import tree_of
 from shared.git.repository import within
@@ -15,7 +16,7 @@ from state import store
 from state.actors import HOST, UNPROVEN
 from state.edits import apply_edits
 from state.errors import Problem, Refused
-from state.files import read_json
+from state.kept_files import read_kept
 from state.milestones import files_of
 from state.validator import path_problem
 
@@ -44,7 +45,7 @@ def reconcile(
     # A commit that was killed has written its archive already.
     planned |= {*archive.paths(state)}
     ours = tree_of(state).aside
-    then, now = read_json(resources.scene_path(state.state_dir)), users_tree(repository)
+    then, now = _scene(state), users_tree(repository)
     others = [
         file
         for file in sorted(now)
@@ -64,6 +65,16 @@ def reconcile(
         for file, text in found.items()
         if not accepted.get(file)
     ]  # fmt: skip
+
+
+def _scene(state: State) -> dict[str, list[object]]:
+    """Return the user's tree as the apply has left it; Refused where that record is damaged."""
+    path = resources.scene_path(state.state_dir)
+    if not os.path.exists(path):
+        text = "the record of your tree after the apply is gone"
+        allowed = "have it made again: what is changed in the tree by then counts as known"
+        raise Refused("not_found", path, text, allowed, state.command("exec", "apply"))
+    return read_kept(path, lambda rows: {str(name): [*row] for name, row in rows.items()})
 
 
 def deviate(state: State, milestone: str, file: str, reason: str, who: str = HOST) -> None:

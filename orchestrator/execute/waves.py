@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from developer.hand_in import read_result
 from developer.milestone_trees import (
     capture_tree,
+    lost_trees,
     make_tree,
     merge_tree,
     remove_milestone_tree,
@@ -21,11 +22,11 @@ from orchestrator.plan.context import read_questions
 from orchestrator.plan.finish import Finished, finish_phase
 from shared.drift import check_run
 from shared.execution.deeds import Execution
-from shared.execution.holder import hold
+from shared.execution.holder import holding
 from shared.execution.progress import View
 from shared.named_files import read_answer
 from shared.plan_file import check_going, open_plan
-from shared.resources import answer_path, answer_word, milestone_worktree_path
+from shared.resources import answer_path, answer_word
 from state import store
 from state.backoff import CAP_S
 from state.clock import moment
@@ -61,10 +62,9 @@ def go_on(state: State) -> Finished:
     """
     again = state.command("exec", "next")
     _sit_out_rate_limit(state)
-    with state.lock("exec next"):
+    with state.lock("exec next"), holding(state):
         state.reload()
         _check_writing(state, "exec next")
-        hold(state)
         if state.run.step > STEP:
             # Killed after the code had passed, it may have left the documentation to pass.
             done = state.run.step == DOCS
@@ -123,7 +123,7 @@ def _start(state: State, plan: Plan, names: Sequence[str]) -> None:
 
 def _make_again(state: State, plan: Plan, names: Sequence[str]) -> None:
     """Make the worktrees of milestones at work that somebody has removed."""
-    lost = [n for n in names if not os.path.isdir(milestone_worktree_path(state.state_dir, n))]
+    lost = lost_trees(state, names) if names else []
     if lost:
         commit = wave_start(state)
         for name in lost:

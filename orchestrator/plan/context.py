@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.plan.answers import tell_question
+from orchestrator.plan.late_words import has_ended
 from orchestrator.requirements_text import entries_of
 from orchestrator.strategy_result import context_of, strategy_of
 from shared import resources
@@ -13,7 +14,8 @@ from shared.requirements_record import lane_of
 from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import read_kept
 from state.written_json import checked, list_of
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def new_context(state: State, value: object) -> Context | None:
     context = check_context(_with_given(given, value))
     if state.run.step <= STEP:
         return context
-    if read_json(resources.get_context_path(state.state_dir)) == context:
+    if read_kept(resources.get_context_path(state.state_dir), dict) == context:
         return None
     text = "context.json is read-only once step 2 (context-verify) is done"
     allowed = state.command("context", "add-quote", "TEXT")
@@ -102,17 +104,24 @@ def _with_given(given: Context, context: object) -> object:
     return {**context, **whole}
 
 
-def add_quote(state: State, text: str) -> None:
-    """Add words of the user to the stored task; raise Refused once the plan is frozen."""
+def add_quote(state: State, text: str) -> bool:
+    """Add words of the user to the stored task; raise Refused once the plan is frozen.
+
+    Returns False, with nothing changed, once the design has ended: then they are a remark (SD-3).
+    """
     with state.lock("context add-quote"):
         plan = open_plan(state)
+        state.reload()
+        if has_ended(state, "plan-design"):
+            return False
         path = resources.get_context_path(state.state_dir)
-        context = read_json(path)
+        context = read_kept(path, dict)
         if text not in context["user_quotes"]:
             context["user_quotes"].append(text)
         values = {"context": user_context(check_context(context))}
         store.save_plan(state.plan_path, plan.model_copy(update=values))
         write_json(path, context)
+    return True
 
 
 def read_questions(value: object, name: str) -> list[Json]:

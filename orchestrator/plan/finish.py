@@ -161,8 +161,6 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
     plan = before = open_plan(state)
     state.reload()
     _check_due(state, phase, batch)
-    if any(choice):
-        choose(state, *choice)
     context = None
     if batch is not None:
         edits, operation = read_batch(read_answer(state.state_dir, batch))
@@ -171,7 +169,10 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
             context = _context_of(state, edits)
         if context is not None:
             plan = with_context(state, plan, context)
-        plan, _ = after_edits(plan, edits, role, operation, whole - len(edits))
+        answered = state.database.answers(state.run)
+        plan, _ = after_edits(plan, edits, role, operation, whole - len(edits), answered)
+    if any(choice):  # what is refused changes nothing
+        choose(state, *choice)
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan), context=context)
     captured = capture_into(state, plan)

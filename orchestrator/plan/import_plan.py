@@ -31,15 +31,19 @@ def import_plan(state: State, path: str) -> list[str]:
         if plan.milestones or plan.planning_context.decision_log:
             allowed = "import into a run whose plan is empty"
             raise Refused("conflict", path, "the plan of this run already has content", allowed)
-        if plan.checkpoints and data.get("checkpoints"):
+        given = parsed({**vars(plan), **{k: data[k] for k in _IMPORTED if k in data}})
+        said = [c for c in given.checkpoints if c not in plan.checkpoints and not c.options]
+        asked = [_asked_anew(c) for c in given.checkpoints if c.options]
+        if plan.checkpoints and asked:
             text = "both plans have questions, and the ids of this run's are given"
             raise Refused("conflict", path, text, "import into a run that began without a strategy")
-        given = parsed({**vars(plan), **{k: data[k] for k in _IMPORTED if k in data}})
         changed = [m.id for m in given.milestones if m.code_changes]
         notes = [f"{name}: its changes; a capture makes new ones" for name in changed]
-        milestones, warnings = drop_dependencies([_without_changes(m) for m in given.milestones])
-        asked = [_asked_anew(c) for c in given.checkpoints if c.options or c in plan.checkpoints]
-        values = {"milestones": tuple(milestones), "checkpoints": tuple(asked)}
+        notes += [f"{c.id}: what a strategy asked, {c.question} → {c.answer}" for c in said]
+        left = {c.id for c in said}
+        rows = [_without_citing(_without_changes(m), left) for m in given.milestones]
+        milestones, warnings = drop_dependencies(rows)
+        values = {"milestones": tuple(milestones), "checkpoints": (*plan.checkpoints, *asked)}
         imported = finish(given.model_copy(update=values))
         store.save_plan(state.plan_path, imported)
     return notes + warnings
@@ -47,7 +51,13 @@ def import_plan(state: State, path: str) -> list[str]:
 
 def _asked_anew(question: Checkpoint) -> Checkpoint:
     """Return a question as it is asked in a run whose user has not answered it."""
-    return question.model_copy(update={"answer": "", "revision": 1})
+    return question.model_copy(update={"answer": "", "outcome": "", "revision": 1})
+
+
+def _without_citing(milestone: Milestone, names: set[str]) -> Milestone:
+    """Return a milestone that cites none of these; another question may get their ids."""
+    cited = tuple(name for name in milestone.requirements if name not in names)
+    return milestone.model_copy(update={"requirements": cited})
 
 
 def _without_changes(milestone: Milestone) -> Milestone:

@@ -24,6 +24,13 @@ def phase_now(state: State) -> str:
     return find_workflow(state.run.workflow).steps[state.run.step].phase or "plan-design"
 
 
+def has_ended(state: State, phase: Phase) -> bool:
+    """Return whether the work step of a phase has ended once, be it due again or not."""
+    workflow = workflow_of(phase)
+    done = state.database.done_steps(state.run, workflow.name)
+    return workflow.number(phase, "execute") in done
+
+
 def reopen(
     state: State,
     plan: Plan,
@@ -43,8 +50,8 @@ def reopen(
     workflow, database, run = workflow_of(phase), state.database, state.run
     number = workflow.number(phase, "execute")
     was_answered = is_of_earlier and not is_new
-    has_ended = was_answered or number in database.done_steps(run, workflow.name)
-    if run.workflow != workflow.name or not has_ended:
+    ended = was_answered or number in database.done_steps(run, workflow.name)
+    if run.workflow != workflow.name or not ended:
         return
     if is_new and run.step == number:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from developer.move_base import on_tree
+from developer.move_base import files_behind, on_tree
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
 from orchestrator.run.settings import write_settings
@@ -14,14 +14,12 @@ from shared.drift import tree_of
 from shared.execution.deeds import Execution
 from shared.git import fingerprint
 from shared.git.capture import capture
-from shared.git.few_paths import tree_at
 from shared.git.repository import head, repository_at
-from shared.git.users_files import read_states, same
 from shared.plan_file import check_active
 from shared.resources import CONFIG_FILE
 from shared.steps.entry_points import workflow_of
 from shared.user_config import limited, load_user_config
-from shared.workspace import base_of, open_repository, open_workspace
+from shared.workspace import base_of, open_workspace
 from state import store
 from state.actors import UNPROVEN
 from state.errors import Refused
@@ -107,15 +105,7 @@ def _planned(state: State, plan: Plan, found: Collection[Difference]) -> list[st
     """
     named = {file for milestone in plan.milestones for file in files_of(milestone)}
     changed = [one.path for one in found if one.of_tree and one.path in named]
-    repository, vault = open_repository(state)
-    base = base_of(plan)
-    now = tree_at(repository.git, "HEAD", named)
-    known = [tree_at(repository.git, tree, named) for tree in (base.tree, base.commit)]
-    behind = {file for file in named if all(now.get(file) != then.get(file) for then in known)}
-    before = {file: known[0].get(file) for file in named}
-    states = read_states(repository, vault, before)
-    behind |= {file for file in named if not same(repository, states[file], before[file])}
-    return [*changed, *sorted(behind.difference(changed))]
+    return [*changed, *(file for file in files_behind(state, plan) if file not in changed)]
 
 
 def _head_moved(place: WatchedTree) -> str:

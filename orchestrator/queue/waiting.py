@@ -1,6 +1,7 @@
 """Read the queue of a repository: plans that start one after another (PC-14).
 
-A request of the queue belongs to the first run with its words that was started after it was added.
+A request of the queue belongs to the first run with its words that was started after it was added,
+before another one with the same words that waits for others.
 So starting needs no second write, and a run that the user starts by hand counts as well. Status
 shows the queue and has to be quick, so this loads neither git nor pydantic.
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.builders import visible_line
 from state.errors import Refused
+from state.stages import INACTIVE
 
 if TYPE_CHECKING:
     from state.database import Database, Run
@@ -53,7 +55,8 @@ def places(database: Database) -> list[Place]:
     """Return the queue, the next one first; what has begun or ended stands where it was."""
     rows, runs = database.queued(), database.runs()
     taken: dict[str, Run] = {}
-    for row in sorted(rows, key=lambda row: row.number):
+    # Of several with the same words only one that waits for nothing can have begun first.
+    for row in sorted(rows, key=lambda row: (bool(row.after), row.number)):
         own = [
             run for run in runs
             if run.request == row.request and run.created_at >= row.at and run not in taken.values()
@@ -71,16 +74,32 @@ def _with_status(name: str, runs: dict[str, Run]) -> str:
     return f"{name} ({runs[name].status})" if name in runs else name
 
 
-def following(database: Database) -> Place:
-    """Return what is due: the plan of the queue that is under way, else the next one to start."""
+def following(database: Database, agent: str) -> Place:
+    """Return what a session has to do: the plan of the queue that is under way, else the next one.
+
+    Not one that another session works on: two would go on with the same run (SD-8). Raises Refused
+    if nothing is left.
+    """
     found = places(database)
-    due = [p for p in found if p.status in UNDER_WAY] or [p for p in found if p.status == READY]
+    under_way = [place for place in found if place.status in UNDER_WAY]
+    elsewhere = [place for place in under_way if _is_elsewhere(database, place, agent)]
+    here = [place for place in under_way if place not in elsewhere]
+    due = here or [place for place in found if place.status == READY]
     if not due:
         waits = [place.line() for place in found if place.status == WAITING]
         text = "nothing of the queue can start" if waits else "nothing waits in the queue"
+        if elsewhere:
+            text += f"; another session works on {', '.join(p.row.id for p in elsewhere)}"
         ways = "; ".join(waits) or 'planner queue add "TEXT"'
         raise Refused("not_found", "queue", text, ways, LIST)
     return due[0]
+
+
+def _is_elsewhere(database: Database, place: Place, agent: str) -> bool:
+    """Return whether sessions take part in the run of a place, and this one does not."""
+    rows = database.planning_of(place.run.run_id) if place.run else []
+    names = [row.agent_name for row in rows if row.phase != INACTIVE]
+    return bool(names) and agent not in names
 
 
 def has_ready(database: Database) -> bool:

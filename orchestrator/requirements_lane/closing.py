@@ -14,6 +14,7 @@ from orchestrator.requirements_lane import history, staging
 from orchestrator.requirements_lane.transition import carry_out, forget
 from orchestrator.requirements_steps import run_of
 from shared import resources
+from shared.builders import counted
 from shared.git.proof import trailers
 from shared.git.repository import check_startable
 from shared.requirements_record import read_lane
@@ -94,8 +95,8 @@ def _proof_text(closed: Closed) -> str:
     text = f"The last round is commit {closed.commit}."
     if closed.digest:
         text += (
-            f" Proved against its parent: {len(closed.changes)} files exactly as the plan "
-            f"{closed.digest} has them."
+            f" Proved against its parent: {counted(len(closed.changes), 'file')} exactly as the "
+            f"plan {closed.digest} has them."
         )
     return f"{text} Also in it: {', '.join(closed.files)}."
 

@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.message import description_of, subject_of
+from orchestrator.submit.message import description_of, is_sign_off, subject_of, with_body
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def check_message(text: str, at: str, trailers: Sequence[str]) -> str:
         problems += _line_problems(line, f"{at}:{number}")
     if problems:
         raise Refused.of(problems)
-    return _with(subject, "\n".join(body), trailers)
+    return with_body(subject, "\n".join(body), trailers)
 
 
 def message_of_plan(plan: Plan, trailers: Sequence[str]) -> str:
@@ -54,21 +54,18 @@ def message_of_plan(plan: Plan, trailers: Sequence[str]) -> str:
     if len(lines) > most or max(map(len, lines)) > LONGEST:
         text = " ".join(" ".join(lines).split())
         lines = textwrap.wrap(text, LONGEST, max_lines=most, placeholder=" …")
-    return _with(_plain(subject_of(plan)), "\n".join(map(_plain, lines)), trailers)
+    return with_body(_plain(subject_of(plan)), "\n".join(map(_plain, lines)), trailers)
 
 
 def with_trailers(message: str, trailers: Sequence[str]) -> str:
     """Return a whole message with these trailers in place of its own."""
-    return "\n\n".join([message.rstrip("\n").rpartition("\n\n")[0], "\n".join(trailers)]) + "\n"
+    rest, _, last = message.rstrip("\n").rpartition("\n\n")
+    signed = filter(is_sign_off, last.split("\n"))
+    return "\n\n".join([rest, "\n".join([*signed, *trailers])]) + "\n"
 
 
 def _most(trailers: Sequence[str]) -> int:
     return MOST_LINES - len(trailers) - 1
-
-
-def _with(subject: str, body: str, trailers: Sequence[str]) -> str:
-    paragraphs = [subject, body, "\n".join(trailers)]
-    return "\n\n".join(part for part in paragraphs if part) + "\n"
 
 
 def _plain(line: str) -> str:

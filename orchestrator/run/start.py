@@ -116,7 +116,7 @@ def _start_run(
     repository = open_startable(folder, request, state_dir, chosen)
     if state is None and state_dir is None:
         state = _run_for(repository, request)
-    before = None
+    before = work = None
     if state is None:
         if not (request or "").strip():
             return Started(None)
@@ -125,19 +125,25 @@ def _start_run(
         check_own(home)
         if chosen.beside and (other := planned_by_session(home, repository.root, agent)):
             return Started(None, meanwhile=other._replace(beside=chosen.beside))
-        check_before(repository, home, chosen, agent)
+        work = check_before(repository, home, chosen, agent)
         before = look(home)
         state = _create(repository, (request or "").strip(), run_id, state_dir, chosen)
         if chosen.lane:
             write_json(resources.lane_path(home), dict(chosen.lane))
     state.opened[repository.root] = repository
     settle(state)
-    return _go_on(repository, state, chosen, before, agent)
+    return _go_on(repository, state, chosen, before, agent, work)
 
 
 def _go_on(
-    repository: Repository, state: State, chosen: Choices, before: Before | None, agent: str | None
+    repository: Repository,
+    state: State,
+    chosen: Choices,
+    before: Before | None,
+    agent: str | None,
+    work: list[str] | None,
 ) -> Started:
+    """Take up a run; `work` are the paths with uncommitted work, if this command knows them."""
     if state.run.workflow == STRATEGY and state.run.status == "IDLE" and not chosen.strategy:
         leave_strategy(state)
     take_choices(state, chosen)
@@ -147,9 +153,11 @@ def _go_on(
         if repository.is_private:
             keep_up(repository)
             only_intents(state)
+            work = None  # it has just been kept
         if chosen.base is None and not os.path.exists(state.plan_path):
             aside = tree_of(state).aside
-            waiting = [p for p in uncommitted(repository) if not any(within(p, a) for a in aside)]
+            work = uncommitted(repository) if work is None else work
+            waiting = [path for path in work if not any(within(path, a) for a in aside)]
             if waiting:
                 return Started(state, tuple(waiting))
         with taken_back_if_refused(repository, state, before):

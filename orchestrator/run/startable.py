@@ -48,16 +48,21 @@ def open_startable(
     return keep_files(os.path.realpath(folder)) if alone else opened[0]
 
 
-def check_before(repository: Repository, folder: str, chosen: Choices, agent: str | None) -> None:
+def check_before(
+    repository: Repository, folder: str, chosen: Choices, agent: str | None
+) -> list[str] | None:
     """Raise Refused for what would stop a new run later, so that nothing of it has to be removed.
 
-    Settings are read at HEAD; those of a snapshot are read when it is made.
+    Settings are read at HEAD; those of a snapshot are read when it is made. Returns the paths with
+    uncommitted work, None where it did not look for them.
     """
     name = agent_name(agent, repository.root)
     transitions.check_only_here(resources.database_path(folder), name)
     if chosen.chat:
-        return
-    if chosen.base == "head" or (chosen.base is None and not uncommitted(repository)):
+        return None
+    work = uncommitted(repository) if chosen.base is None else None
+    if chosen.base == "head" or work == []:
         commit = head(repository).commit
         limited(load_config(repository.git, commit), load_user_config())
         load_models(repository.git, commit)
+    return work

@@ -5,6 +5,7 @@ At most two revisions of answers and one retry of the strategy; one more of them
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.strategy import after, number_of
@@ -13,6 +14,8 @@ from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.bundles import find_bundles
 from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move
 from orchestrator.strategy_route.strategic_plan import CREATE_WORKFLOW
+from shared.bounded_toml import read_table
+from shared.resources import CONFIG_FILE
 from shared.strategy_record import DONE, FAILED, WORKFLOW
 from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
@@ -20,6 +23,8 @@ from state.errors import Problem, Refused
 from state.written_json import TEXT, TEXTS, an_object, problems_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shared.run import State
     from shared.strategy_record import Strategy
 
@@ -69,15 +74,30 @@ def judge(state_dir: str | None, verdict: str, file: str | None) -> State:
 
 
 def _end_extension(state: State, facts: Strategy, verdict: str) -> None:
-    """End the goals of a self-extension; Refused while the workflow that it wanted is not made."""
+    """End the goals of a self-extension; Refused while what it wanted is not made.
+
+    That is a workflow of that name, or the command among the verify commands of planner.toml.
+    """
     wanted = (facts.plan or {})["self_extension"]
-    if verdict == APPROVE and wanted["action"] == CREATE_WORKFLOW:
+    root, text = state.run.repository, ""
+    if wanted["action"] == CREATE_WORKFLOW:
         name = wanted["workflow_name"]
-        if name not in find_bundles(state.run.repository):
-            text = f"the workflow {name} is not made"
-            allowed = f"make it first; {FAIL}, with the reason, where it cannot be made"
-            raise Refused("refused", "verdict", text, allowed, state.command("step", WORKFLOW))
+        text = "" if name in find_bundles(root) else f"the workflow {name} is not made"
+    elif wanted["command"] not in _verify_commands(root):
+        text = f"planner.toml has no `{wanted['command']}` among [verify] commands"
+    if verdict == APPROVE and text:
+        allowed = f"make it first; {FAIL}, with the reason, where it cannot be made"
+        raise Refused("refused", "verdict", text, allowed, state.command("step", WORKFLOW))
     facts.goals = dict.fromkeys(facts.goals, DONE if verdict == APPROVE else FAILED)
+
+
+def _verify_commands(root: str) -> Sequence[object]:
+    """Return the verify commands in the planner.toml of a working tree, committed or not."""
+    try:
+        found = read_table(os.path.join(root, CONFIG_FILE), "verify").get("commands", [])
+    except ValueError:  # it is refused, with its fault, when a plan begins
+        return []
+    return found if isinstance(found, list) else []
 
 
 def _follow(state: State, entry: Json) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Rows = dict[Content[Any], list[Row]]
 
 _OUT_OF_SCOPE, _UNANSWERED = "out of scope", "not answered"
+_WITH_TASK = "read with the task, by whoever designs and judges"
 
 # What shows all criteria of a milestone, where it is not known which shows which.
 _TOGETHER: Content[AnyMilestone] = Content(
@@ -45,7 +46,7 @@ class Statement(NamedTuple):
     """One thing that a person has said of a run, with what has become of it."""
 
     id: str
-    # `request`, `strategy`, `requirements`; `question` of an agent or the host; `remark`.
+    # `request`, `strategy`, `requirements`; `question` of an agent or the host; `remark`; `quote`.
     origin: str
     # The one that the person had before them, or whose questions they were asked.
     revision: int
@@ -65,7 +66,8 @@ class Statement(NamedTuple):
 def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[Statement]:
     """Yield all that a person has said of a run: the task, questions with answers, remarks (SD-1).
 
-    A plan of before RM- has the remarks of its revision in the task.
+    Words that are kept beside the task have no outcome of their own. A plan of before RM- has the
+    remarks of its revision in the task.
     """
     notes = {note.strip() for note in plan.remarks}
     for task in plan.task_spec:
@@ -73,6 +75,8 @@ def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[
         origin, revision = ("remark", plan.revision - 1) if is_remark else (task.origin, 1)
         outcome = _OUT_OF_SCOPE if task.out_of_scope else outcome_of(plan, task.id, "")
         yield Statement(task.id, origin, max(revision, 1), task.text, outcome)
+    for number, text in enumerate(plan.context.user_quotes, start=1):
+        yield Statement(f"quote {number}", "quote", 1, text, _WITH_TASK)
     for asked in plan.checkpoints:
         origin = asked.origin if asked.origin == "strategy" else "question"
         said = answer_of(asked, answers) or asked.answer or _UNANSWERED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.submit import plan_md
 from orchestrator.submit.message import description_of
 from shared import plan_refs
-from shared.builders import visible
+from shared.builders import counted, visible
 from shared.git.published import is_pushed
 from shared.resources import quote
 from state.changes import plan_changes
@@ -60,7 +60,8 @@ def _approved(state: State, plan: Plan) -> Iterator[str]:
 def _proof(state: State, plan: Plan) -> Iterator[str]:
     changes = plan_changes(plan)
     yield from ("", "## Proof", "")
-    yield f"Commit {state.run.commit_id} holds exactly what was approved, in {len(changes)} files."
+    files = counted(len(changes), "file")
+    yield f"Commit {state.run.commit_id} holds exactly what was approved, in {files}."
     yield "To check it, whatever becomes of the commit's history: `planner validate --range A..B`,"
     yield "once `refs/planner/*` is pushed."
     yield from ("", "| file | before | after |", "|---|---|---|")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from developer.verification import tools_job
 from developer.verify.hooks import hook_names
 from developer.verify.trial_commit import limit_of, try_commit
+from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.submit.message import files_beside, message_of
 from shared.git.change import ends
 from shared.git.fit import Ways, check_fit
@@ -65,7 +66,8 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
         found, note = _try_hooks(state, plan, repository, intended, beside)
         problems += found
     if problems:
-        raise Refused.of(_first_of_each(problems))
+        with naming_other_runs(state):
+            raise Refused.of(_first_of_each(problems))
     return note
 
 

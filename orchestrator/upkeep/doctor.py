@@ -12,6 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.upkeep.kept_files import damaged_files
 from orchestrator.upkeep.unknown_runs import lost_database
 from shared import bounded_toml, resources
 from shared.builders import counted
@@ -167,7 +168,8 @@ def _repository(folder: str) -> list[Finding]:
 def _startable(problems: Sequence[Problem]) -> list[Finding]:
     if not problems:
         return [Finding("repository", "a run can start here")]
-    return [Finding("repository", p.problem, p.allowed or p.retry) for p in problems]
+    ways = (": ".join(filter(None, (p.allowed, p.retry))) for p in problems)
+    return [Finding("repository", p.problem, way) for p, way in zip(problems, ways, strict=True)]
 
 
 def _tracked_secrets(git: Git) -> list[Finding]:
@@ -221,7 +223,7 @@ def _run(run: Run) -> list[Finding]:
     name = f"run {run.run_id}"
     if not os.path.isdir(run.state_dir):
         state = f"the run's state directory {run.state_dir} is gone"
-        return [Finding(name, state, resources.command("start"))]
+        return [Finding(name, state, resources.command("repair"))]
     at = f"{run.workflow} step {run.step}"
     journal = journal_state(resources.journal_path(run.state_dir))
     if journal in ("applying", "undoing"):
@@ -232,6 +234,10 @@ def _run(run: Run) -> list[Finding]:
         return [Finding(name, f"{at}, `exec apply` or `undo` was interrupted", ways)]
     if damage := damage_of(run.state_dir, begun=run.workflow == STRATEGY and run.step > 1):
         return [Finding(name, f"strategy.json: {damage}", resources.command("repair"))]
+    if damaged := damaged_files(run):
+        names = [os.path.relpath(kept.path, run.state_dir) for kept in damaged]
+        state = f"{', '.join(names)}: damaged; lost is {damaged[0].lost}"
+        return [Finding(name, state, resources.command("repair"))]
     if run.workflow == STRATEGY:
         return [Finding(name, f"{at}, before any plan")]
     return _plan(run, name, at)

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.upkeep.adopt import adopt
+from orchestrator.upkeep.kept_files import damaged_files, restore_settings, restored
 from orchestrator.upkeep.unknown_runs import is_unknown, lost_database, unknown_runs
 from shared import plan_refs, resources
 from shared.git.journal import journal_state
@@ -25,7 +26,7 @@ from state.database import Database
 from state.errors import Refused
 from state.files import read_bytes, write_atomic
 from state.frozen_bytes import digest_of
-from state.stages import ACTIVE, COMPLETED, IDLE, PAUSED
+from state.stages import ACTIVE, COMPLETED, EXECUTING, IDLE, PAUSED
 
 if TYPE_CHECKING:
     from state.database import Run
@@ -59,6 +60,7 @@ def repair(folder: str, state_dir: str | None) -> list[SetAside]:
         runs = database.runs(IDLE, ACTIVE, PAUSED)
         found += [one for run in runs for one in _repair_plan(database, run)]
         found += [one for run in runs for one in _repair_strategy(run)]
+        found += [one for run in runs for one in _repair_kept(database, run)]
     homes = [os.path.realpath(state_dir)] if state_dir else unknown_runs(path)
     return found + [_take_up(home, path) for home in homes if is_unknown(home, path)]
 
@@ -117,14 +119,14 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
             return []
         frozen = _kept_by_a_ref(run)
         if frozen is not None:
-            return [_restore_plan(run, path, frozen)]
+            return [_restore_plan(database, run, path, frozen)]
         if not _is_unreadable(path):
             return []
         moved = _move_aside(path)
     elif run.status == IDLE or run.workflow in (STRATEGY, REQUIREMENTS):
         return []  # it has no plan yet, or never
     elif (frozen := _kept_by_a_ref(run)) is not None:
-        return [_restore_plan(run, path, frozen)]
+        return [_restore_plan(database, run, path, frozen)]
     else:
         # A repair that was killed has moved it already.
         moved = _last_aside(path)
@@ -132,9 +134,11 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
     what = f"was damaged and is now {moved}" if moved else "was removed"
     with database:
         state.move("cancel", UNPROVEN, detail=f"plan.json {what}")
-    older = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
+    names = sorted(os.listdir(run.state_dir)) if os.path.isdir(run.state_dir) else []
+    older = [name for name in names if name.startswith("plan.r")]
     kept = f"{older[-1]} beside it is the revision before; " if older else ""
-    way = f"{kept}the worktree still holds the changes; start a run anew: planner start"
+    left = "the worktree still holds the changes; " if names else ""
+    way = f"{kept}{left}start a run anew: planner start"
     return [SetAside(moved or path, f"the plan of run {run.run_id}, which is cancelled", way)]
 
 
@@ -155,6 +159,16 @@ def _repair_strategy(run: Run) -> list[SetAside]:
     return [SetAside(moved, f"the goals and answers of the strategy of run {run.run_id}", way)]
 
 
+def _repair_kept(database: Database, run: Run) -> list[SetAside]:
+    """Set aside what else is damaged of the files that a run keeps; most runs go on without."""
+    state, found = State(run.state_dir, database, run), []
+    for kept in damaged_files(run):
+        moved = _move_aside(kept.path)
+        restored(state, kept)
+        found.append(SetAside(moved, kept.lost, kept.way))
+    return found
+
+
 def _kept_by_a_ref(run: Run) -> bytes | None:
     """Return the bytes of a run's frozen plan from the ref that keeps them, None without one."""
     digest = run.digest or ""
@@ -167,11 +181,17 @@ def _kept_by_a_ref(run: Run) -> bytes | None:
     return None
 
 
-def _restore_plan(run: Run, path: str, data: bytes) -> SetAside:
+def _restore_plan(database: Database, run: Run, path: str, data: bytes) -> SetAside:
     moved = _move_aside(path) if os.path.lexists(path) else path
+    os.makedirs(run.state_dir, exist_ok=True)
     write_atomic(path, data)
+    if not os.path.lexists(resources.run_config_path(run.state_dir)):
+        restore_settings(State(run.state_dir, database, run))
     next_step = resources.command("step", run.workflow, state_dir=run.state_dir)
     way = f"plan.json is again as it was frozen, from its ref: {next_step}"
+    if run.stage == EXECUTING and not os.path.exists(resources.journal_path(run.state_dir)):
+        undo = resources.command("undo", state_dir=run.state_dir)
+        way += f"; if it is applied, this takes it back: {undo}"
     return SetAside(moved, f"nothing of run {run.run_id}", way)
 
 

@@ -54,6 +54,13 @@ _SECRETS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
 )
 _MARKERS = tuple(re.compile(p) for p in (rb"<{7}(?: |$)", rb"={7}$", rb">{7}(?: |$)"))
 _JAVASCRIPT = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+# What only who debugs prints; a program may well say that its debug mode is on.
+_MARKED = re.compile(r"\W*(?:(?i:debug(?:ging)?|got here|here|xxx+)\W*$|(?:DEBUG|XXX)\s*[:=>-])")
+_PRINTED = re.compile(
+    rb"^\s*(?:console\.\w+|fmt\.Print(?:ln|f)?|e?println!|System\.(?:out|err)\.print(?:ln|f)?|puts)"
+    rb"[\s(]\s*(?P<quote>['\"`])(?P<words>(?:(?!(?P=quote)).)*)"
+)
+_PRINTING = (*_JAVASCRIPT, ".go", ".rs", ".java", ".kt", ".scala", ".rb")
 _DEBUG: tuple[tuple[tuple[str, ...], re.Pattern[bytes]], ...] = (
     (_JAVASCRIPT, re.compile(rb"^\s*debugger;\s*(?://.*)?$")),
     ((".rb", ".rake"), re.compile(rb"^\s*(?:require ['\"]pry['\"];\s*)?binding\.pry\s*(?:#.*)?$")),
@@ -154,11 +161,16 @@ def find_leftovers(path: str, content: bytes, added: Iterable[Line]) -> Iterator
     if ending in _PYTHON:
         numbers = {line.number for line in added}
         yield from (place for place in _python_leftovers(content) if place[0] in numbers)
-    for endings, pattern in _DEBUG:
-        if ending in endings:
-            for line in added:
-                if pattern.search(line.text):
-                    yield line.number, line.text.strip()[:60].decode("utf-8", "replace")
+    patterns = [pattern for endings, pattern in _DEBUG if ending in endings]
+    for line in added:
+        if any(p.search(line.text) for p in patterns) or _prints_mark(ending, line.text):
+            yield line.number, line.text.strip()[:60].decode("utf-8", "replace")
+
+
+def _prints_mark(ending: str, text: bytes) -> bool:
+    """Return whether a line that nothing here parses prints what only helps debugging."""
+    found = _PRINTED.match(text) if ending in _PRINTING else None
+    return bool(found and _MARKED.match(found["words"].decode("utf-8", "replace")))
 
 
 def _python_leftovers(content: bytes) -> Iterator[tuple[int, str]]:
@@ -168,8 +180,19 @@ def _python_leftovers(content: bytes) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             called = _dotted(node.value.func)
-            if called in _DEBUGGERS and called not in _own_names(tree):
+            is_leftover = called in _DEBUGGERS or (called == "print" and _says_mark(node.value))
+            if is_leftover and called not in _own_names(tree):
                 yield node.lineno, f"{called}()"
+
+
+def _says_mark(call: ast.Call) -> bool:
+    """Return whether the first thing that a call is given is a text such as "debug"."""
+    first = call.args[0] if call.args else None
+    part = first.values[0] if isinstance(first, ast.JoinedStr) and first.values else first
+    if not (isinstance(part, ast.Constant) and isinstance(part.value, str)):
+        return False
+    goes_on = part is not first and "here" in part.value.lower()  # f"here {path}" names a place
+    return _MARKED.match(part.value) is not None and not goes_on
 
 
 def _dotted(node: ast.expr) -> str:

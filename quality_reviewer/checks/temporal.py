@@ -46,13 +46,15 @@ _REDONE = (
     "|this (?:change|commit|fix|patch|pull request))(?! (?:is|was|has))"
 )
 _NAMED = "an?|the|called|hard-?coded|in|known|named|part"
+_ABLE = "accept|allow|avoid|cover|handle|match|reflect|return|support|use"
 _OLD = "old|former|previous|earlier"
 _DATA = "content|data|element|entry|file|item|key|line|name|node|one|path|row|size|state|text|value"
 
 # A space stands for any white space, ^ for the start of a sentence.
 _ALWAYS = (
     rf"^now (?:also |only )?(?:{_DOES}|{_MADE}|an?)",
-    rf"^previously,? (?:this|that|the|it|we|they|there|{_NAMED})",
+    rf"^previously,? (?:this|that|the|it|we|they|there|called|did|raised|returned|used|{_NAMED})",
+    rf"^no longer (?:needed|relevant|{_MADE})",
     rf"^was (?:previously |formerly )?(?:{_NAMED})(?!.*\?$)",
     rf"(?:was|were) previously (?:done|handled|{_NAMED})",
     rf"^(?:originally,?|this was originally) (?:this|that|the|it|we|they|written|{_NAMED})",
@@ -66,15 +68,28 @@ _ALWAYS = (
     rf"^(?:the )?(?:new|{_OLD}) (?:{_WORK})(?! of the| and| should)",
     rf"(?:the|our) (?:{_OLD}) (?:[a-z-]+ )?(?:{_WORK})(?! of the| and)",
     r"the new (?:approach|implementation|logic|way)(?! of the)",
+    rf"^the (?:{_OLD}) (?:{_PART}) (?:did|had|raised|returned|used|was)",
+    rf"back to the (?:original|{_OLD}) (?:{_WORK})|^improved version of",
     rf"(?:instead of|rather than|unlike|contrary to) (?:the )?(?:{_OLD})(?! (?:{_DATA}))",
-    r"replace[sd] (?:the )?(?:former|legacy)|replaced the old",
-    rf"(?:after|before|by|in|part of|prior to|since|until|with) {_REDONE}",
+    rf"replace[sd] (?:the )?(?:former|legacy|(?:{_OLD}|original) (?:{_WORK}|parser|{_PART}))",
+    r"replaced the old",
+    rf"(?:after|as of|before|by|in|part of|prior to|since|until|with) {_REDONE}",
     r"(?:same|behaves?|works?)(?: [a-z]+)? as before|^(?:like|unlike) before,",
+    r"(?:different(?:ly)? (?:from|than)|in contrast to) before(?=\W*$|,)",
+    r"^(?:before|earlier), (?:it|this|we|they)|^earlier it|^earlier versions (?:did|raised|used)",
+    r"(?:it|this) was (?:an?|the) (?:[a-z]+ ){1,3}before(?=\W*$)|^was:",
+    r"^(?:it|this) changed (?:from|to)|^(?:changed|bug ?fix):|^moved here",
     r"^(?:changed|switched|migrated|renamed|moved|extracted|ported) (?:from|to|into|out of)",
-    r"^(?:changed|removed|renamed|replaced) (?:the|this|old)|^has been (?:renamed|moved|replaced)",
-    r"^refactored|^rewritten (?:to|in)|^updated to (?:match|support|use)",
+    r"^(?:changed|deleted|removed|renamed|replaced) (?:the|this|old)",
+    r"^has been (?:renamed|moved|replaced)|^updated for the new",
+    r"^refactored|^re(?:implemented|worked|wrote) (?:as|in|the|to)|^rewritten (?:to|in)",
+    rf"^(?:adjusted|enhanced|extended|improved|modified|updated) to (?:{_ABLE})",
     r"^added (?:because|support|this|to (?:fix|avoid|support|handle))",
-    r"^fixed (?:an?|the|this) (?:bug|crash|issue|leak|race)",
+    r"^introduced (?:an?|because|for|in|the|to)|^dropped support for",
+    rf"^(?:newly|recently) (?:added|introduced) (?:{_PART})",
+    r"^recently (?:added|changed|introduced)(?=\W*$| (?:because|for|to) )",
+    r"^fixed (?:an?|the|this) (?:[a-z-]+ )?(?:bug|crash|error|issue|leak|race|typo)",
+    r"^(?:the )?fix(?:es)? for (?:an?|bug|issue|the|this)",
     r"^(?-i:NEW|CHANGED|FIXED|ADDED|UPDATED|REMOVED):",
 )
 # Not where a condition stands before them in the sentence: then they are moments of the run.
@@ -85,7 +100,8 @@ _UNLESS_IN_RUN = (
     rf"(?:is|are) no longer (?:{_MADE})",
     rf"no longer (?:{_DOES}|depends|need to|have to)",
     r"(?:^this|we) no longer(?! (?:exists?|fits?|has|have|holds?|match(?:es)?))",
-    r"(?:not|n't|no) (?:[a-z]+ ){0,3}any\s?more(?=\W*$)",
+    r"(?:not|[a-z]+n't|no) (?:[a-z]+ ){0,3}any\s?more(?=\W*$)",
+    r"(?:it|this) is now an?",
     r"we (?:switched|migrated|refactored|renamed|replaced|dropped support)",
     r"we (?:changed (?:this|the)|moved (?:this|it))",
     rf"^(?:it|this) (?:was|has been) (?:{_CHANGED})",

@@ -6,6 +6,7 @@ with the client's process. Any instance may still read, pause, decide, retry and
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,8 @@ from state.clock import moment
 from state.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shared.run import State
     from state.rows import Holder
 
@@ -55,6 +58,20 @@ def hold(state: State) -> None:
         if holder is not None and holder.instance != own.name:
             raise _held(holder)
         database.set_holder(state.run, *own)
+
+
+@contextlib.contextmanager
+def holding(state: State) -> Iterator[None]:
+    """Refuse where another instance executes the run; record this one once the block is done.
+
+    What is refused in the block leaves the holder as it was.
+    """
+    holder = state.database.holder(state.run)
+    ended = state.run.status in ("COMPLETED", "CANCELLED")
+    if holder is not None and not ended and not is_mine(state, holder):
+        raise _held(holder)
+    yield
+    hold(state)
 
 
 def take_over(state: State) -> list[str]:

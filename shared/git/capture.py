@@ -13,6 +13,7 @@ from shared.git.files import refusing
 from shared.git.large import MEBIBYTE, MOST_MB
 from shared.git.lending import give_back
 from shared.git.nested import check_submodules
+from shared.git.record import clear_stale_locks
 from shared.git.repository import PLANNER, within
 from shared.git.settle import (
     ROUNDS,
@@ -25,7 +26,7 @@ from shared.git.settle import (
 )
 from shared.git.stage import covered, is_utf8, stage_all
 from shared.git.stand_in import run_in_worktree, take_over
-from shared.git.worktree import clear_stale_locks, open_worktree
+from shared.git.worktree import open_worktree
 from state.errors import Problem, Refused
 from state.working_files import WorkingFiles
 

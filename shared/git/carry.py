@@ -10,8 +10,9 @@ from shared.git.command import error_text, failed, version
 from shared.git.copies import reset, restore
 from shared.git.lending import clean, forget
 from shared.git.merged import MERGES_TREES
+from shared.git.record import clear_stale_locks
 from shared.git.snapshot import IDENTITY
-from shared.git.worktree import clear_stale_locks, make_worktree, open_worktree, set_made_at
+from shared.git.worktree import make_worktree, open_worktree, set_made_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

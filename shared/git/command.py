@@ -69,11 +69,18 @@ FETCH_ALL = "git fetch --refetch --no-filter"
 _FORBIDDEN = r"transport '\w+' not allowed"
 _PARTIAL = "in a partial clone git fetches what it left out when it is needed"
 _WAYS = (
-    (r"[Nn]o space left on device|Disk quota exceeded", f"make room on the disk, {_AGAIN}"),
+    (
+        r"[Nn]o space left on device|Out of diskspace|Disk quota exceeded",
+        f"make room on the disk, {_AGAIN}",
+    ),
     (_NO_LFS, f"install git-lfs, which this repository's attributes ask for, {_AGAIN}"),
     (
         _FORBIDDEN,
         f"read what .git/config fetches by; if that is yours: {FETCH_ALL}, {_AGAIN}",
+    ),
+    (
+        "dubious ownership",
+        f"if you trust who owns that folder, run the command that git names, {_AGAIN}",
     ),
     (_FAR_AWAY, f"{_PARTIAL}: make its remote reachable, {_AGAIN}; or: {FETCH_ALL}"),
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
@@ -361,11 +368,14 @@ def error_text(stderr: bytes, code: int) -> str:
     """Return git's error message without its hints, because following some hints loses work."""
     kept: list[str] = []
     for line in stderr.decode("utf-8", "replace").splitlines():
-        if not line.strip() and kept:
-            break
+        if not line.strip() and kept and not kept[-1].endswith(":"):
+            break  # what ends in a colon announces a command, below an empty line
         if line.strip() and not line.startswith(("hint:", "warning:")):
-            kept.append(re.sub(r"^(fatal|error): ", "", line))
-    return "; ".join(kept)[:_SAID_MAX_CHARS] or f"git ended with exit code {code} and said nothing"
+            kept.append(re.sub(r"^(fatal|error): ", "", line.strip()))
+    return (
+        "; ".join(kept).replace(":; ", ": ")[:_SAID_MAX_CHARS]
+        or f"git ended with exit code {code} and said nothing"
+    )
 
 
 def version() -> tuple[int, ...]:

@@ -28,11 +28,12 @@ from shared.git.intended import (
 from shared.git.lending import clean, forget, give_back, lend, users_ignored
 from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import Staged, check_commit, find_committed, parents_of
+from shared.git.record import clear_stale_locks
 from shared.git.repository import head
 from shared.git.settle import tail
 from shared.git.signing import is_signed, signing_program
 from shared.git.stage import refresh_names
-from shared.git.worktree import clear_stale_locks, open_worktree
+from shared.git.worktree import open_worktree
 from state.beneath import Beneath
 from state.errors import AGAIN, Problem, Refused
 

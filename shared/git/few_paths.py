@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from shared.git.change import Change
-    from shared.git.command import Git
+    from shared.git.command import Git, Object
     from shared.git.vault import Vault
 
 # Above this many bytes of paths, git is asked for everything: a command line has its limit.
 _MOST_BYTES = 100_000
 _FOLDER = "040000"
+# What an id of a git object is, by its length.
+_DIGESTS = {40: "sha1", 64: "sha256"}
 
 # The entries of a folder of a git tree by name: mode and id of each.
 _Rows = dict[bytes, tuple[str, str]]
@@ -167,37 +170,47 @@ def replace_at(git: Git, tree: str, entries: Mapping[str, Entry | None]) -> str:
 def _replaced(git: Git, tree: str, entries: Mapping[str, Entry | None]) -> str:
     wanted = {os.fsencode(path): entry for path, entry in entries.items()}
     folders = {os.fsencode(folder) for folder in folders_of(entries)} | {b""}
-    rows = _read_folders(git, tree, folders)
+    rows, digest = _read_folders(git, tree, sorted(folders, key=_depth))
     for path, entry in wanted.items():
         folder, _, name = path.rpartition(b"/")
         if entry is not None:
             rows[folder][name] = entry
         elif rows[folder].get(name, ("", ""))[0] != _FOLDER:
             rows[folder].pop(name, None)
-    for depth in range(max(map(_depth, folders)), 0, -1):
-        level = [folder for folder in folders if _depth(folder) == depth]
-        for folder, made in zip(level, _write_trees(git, [rows[f] for f in level]), strict=True):
-            parent, _, name = folder.rpartition(b"/")
-            if rows[folder]:
-                rows[parent][name] = (_FOLDER, made)
-            elif rows[parent].get(name, ("", ""))[0] == _FOLDER:
-                del rows[parent][name]
-    return _write_trees(git, [rows[b""]])[0]
+    made: dict[str, _Rows] = {}  # by id, each folder after those in it
+    for folder in sorted(folders - {b""}, key=_depth, reverse=True):
+        parent, _, name = folder.rpartition(b"/")
+        if rows[folder]:
+            own = _id_of(rows[folder], digest)
+            made[own] = rows[folder]
+            rows[parent][name] = (_FOLDER, own)
+        elif rows[parent].get(name, ("", ""))[0] == _FOLDER:
+            del rows[parent][name]
+    root = _id_of(rows[b""], digest)
+    _write_trees(git, made | {root: rows[b""]})
+    return root
 
 
-def _read_folders(git: Git, tree: str, folders: Collection[bytes]) -> dict[bytes, _Rows]:
-    """Return the entries of each folder of a git tree; none where there is no such folder."""
+def _read_folders(git: Git, tree: str, folders: Sequence[bytes]) -> tuple[dict[bytes, _Rows], str]:
+    """Return the entries of folders of a git tree, and the name of the digest that ids are.
+
+    `folders` has each after the one above it, the root first. No entries are where there is no such
+    folder. All are asked for at once, by their paths; only a path of several lines is by its id.
+    """
+    asked = [folder for folder in folders if b"\n" not in folder]
+    names = [f"{tree}:{os.fsdecode(folder)}/" if folder else f"{tree}^{{tree}}" for folder in asked]
+    objects = dict(zip(asked, zip(names, git.objects(names), strict=True), strict=True))
     found: dict[bytes, _Rows] = {}
-    for depth in range(max(map(_depth, folders)) + 1):
-        ids: dict[bytes, str] = {}
-        for folder in (f for f in folders if _depth(f) == depth):
-            parent, _, name = folder.rpartition(b"/")
-            mode, blob = found[parent].get(name, ("", "")) if folder else (_FOLDER, tree)
+    for folder in folders:
+        parent, _, name = folder.rpartition(b"/")
+        mode, blob = found[parent].get(name, ("", "")) if folder else (_FOLDER, tree)
+        if mode != _FOLDER:
             found[folder] = {}
-            if mode == _FOLDER:
-                ids[folder] = blob
-        found |= zip(ids, _read_trees(git, [*ids.values()]), strict=True)
-    return found
+        elif folder in objects:
+            found[folder] = _rows_of(*objects[folder])
+        else:
+            found[folder] = _read_trees(git, [blob])[0]
+    return found, _DIGESTS[len(objects[b""][1].id)]
 
 
 def _depth(folder: bytes) -> int:
@@ -207,13 +220,15 @@ def _depth(folder: bytes) -> int:
 def _read_trees(git: Git, ids: Sequence[str]) -> list[_Rows]:
     """Return the entries of git trees, in order, from one process."""
     names = [f"{one}^{{tree}}" for one in ids]
-    found = []
-    for name, tree in zip(names, git.objects(names), strict=True):
-        if tree.kind != "tree":
-            text = f"a folder of the plan's base is gone: {name} missing"
-            raise Refused("not_found", "git", text, "fetch the plan's base commit")
-        found.append(_parse_tree(tree.content, len(tree.id) // 2))
-    return found
+    return [_rows_of(*one) for one in zip(names, git.objects(names), strict=True)]
+
+
+def _rows_of(name: str, tree: Object) -> _Rows:
+    """Return the entries of a git tree that was asked for by this name; Refused if it is gone."""
+    if tree.kind != "tree":
+        text = f"a folder of the plan's base is gone: {name} missing"
+        raise Refused("not_found", "git", text, "fetch the plan's base commit")
+    return _parse_tree(tree.content, len(tree.id) // 2)
 
 
 def _parse_tree(data: bytes, width: int) -> _Rows:
@@ -227,19 +242,30 @@ def _parse_tree(data: bytes, width: int) -> _Rows:
     return rows
 
 
-def _write_trees(git: Git, folders: Sequence[_Rows]) -> list[str]:
-    """Store git trees with these entries and return their ids in order."""
+def _id_of(rows: _Rows, digest: str) -> str:
+    """Return the id of a git tree with these entries; git sorts a folder as if it ended in `/`."""
+    order = sorted(rows, key=lambda name: name + b"/" * (rows[name][0] == _FOLDER))
+    text = b"".join(
+        f"{rows[name][0].lstrip('0')} ".encode() + name + b"\0" + bytes.fromhex(rows[name][1])
+        for name in order
+    )
+    return hashlib.new(
+        digest, f"tree {len(text)}\0".encode() + text, usedforsecurity=False
+    ).hexdigest()
+
+
+def _write_trees(git: Git, trees: Mapping[str, _Rows]) -> None:
+    """Store git trees with these entries, by their ids, all by one process."""
     kinds = {_FOLDER: b"tree", GITLINK: b"commit"}
     texts = [
         b"".join(
             f"{mode} ".encode() + kinds.get(mode, b"blob") + f" {blob}\t".encode() + name + b"\0"
             for name, (mode, blob) in rows.items()
         )
-        for rows in folders
+        for rows in trees.values()
     ]
     words = ("mktree", "-z", "--batch", "--missing")
-    ids = git.text(*words, stdin=b"\0".join(texts) + b"\0").split()
-    if len(ids) != len(texts):  # git does not say that it could not write its answer
-        text = f"git stored {len(texts)} trees and named {len(ids)} of them"
+    stored = git.text(*words, stdin=b"\0".join(texts) + b"\0").split()
+    if stored != [*trees]:  # git does not say that it could not write its answer
+        text = f"git was to store {len(trees)} trees and named {len(stored)}, or others"
         raise Refused("refused", "git mktree", text, "run the same command again")
-    return ids

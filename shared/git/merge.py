@@ -9,9 +9,10 @@ from shared.git.change import ends, index_lines, listed
 from shared.git.copies import lay
 from shared.git.few_paths import folders_of
 from shared.git.files import refusing
+from shared.git.record import clear_stale_locks
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import stage_all
-from shared.git.worktree import clear_stale_locks, open_worktree
+from shared.git.worktree import open_worktree
 from state.errors import Refused
 from state.working_files import WorkingFiles
 

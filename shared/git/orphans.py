@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.files import refusing, remove_tree
-from shared.git.worktree import recorded_path
+from shared.git.record import recorded_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

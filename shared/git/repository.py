@@ -13,10 +13,11 @@ from shared.git.files import refusing
 from shared.git.identity import check_identities
 from shared.git.kept import KEPT_FILES, is_kept
 from shared.git.known import Known, marks_of
+from shared.git.not_found import not_found, refuse_hidden
 from shared.git.programs import harmless
 from shared.paths import real_path
 from state.errors import Problem, Refused
-from state.files import write_atomic
+from state.files import sweep_beside, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,9 @@ _OWN_SETTINGS = re.compile(r"^(includeif\.|extensions\.worktreeconfig$)", re.MUL
 
 # In `git ls-tree -r -z`: the entry of a submodule.
 _SUBMODULE = re.compile(rb"\x00160000 commit [0-9a-f]+\t([^\0]+)")
+
+# Where `rev-parse` prints the git folder, as `find_repository` asks.
+_GIT_DIR = 2
 
 # A file or folder of the git folder, and the operation in progress while it exists.
 _UNDERWAY = {
@@ -152,6 +156,9 @@ def find_repository(path: str, ceiling: str = "", *, is_read: bool = False) -> R
     done = discover(path, ceiling, *facts, *paths)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     is_bare = lines[0] == "false"
+    if is_bare and not is_read and len(lines) > _GIT_DIR:
+        is_set = discover(path, ceiling, "--is-bare-repository").stdout == b"true\n"
+        refuse_hidden(path, lines[_GIT_DIR], bare=is_set)
     if is_bare and not is_read:
         raise Refused(
             "refused",
@@ -164,8 +171,7 @@ def find_repository(path: str, ceiling: str = "", *, is_read: bool = False) -> R
     elif done.returncode:
         if private := private_around(path, ceiling):
             return private
-        text = f"not inside a git repository: {error_text(done.stderr, done.returncode)}"
-        raise Refused("not_found", path, text, allowed="use a folder inside a git working tree")
+        raise not_found(path, error_text(done.stderr, done.returncode))
     try:
         _inside, object_format, git_dir, common, objects, root = lines
     except ValueError as error:
@@ -345,6 +351,7 @@ def exclude_planner(repo: Repository) -> None:
     path = os.path.join(repo.common_dir, "info", "exclude")
     line = f"/{PLANNER}/".encode()
     try:
+        sweep_beside(path)
         with open(path, "rb") as file:
             old = file.read()
     except FileNotFoundError:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.command import DURABLE, OWN_INDEX, Git
 from shared.git.files import refusing
+from shared.git.record import read_text
 from shared.git.scratch import scratch, sweep
 from state.files import write_atomic
 
@@ -32,6 +33,9 @@ _SETTINGS = (
     "maintenance.auto=false",
     *OWN_INDEX,
 )
+
+# Git's own files of the vault, and what each holds; a half of it ends before that.
+_MARKS = {"HEAD": "ref: refs/heads/", "config": "bare = true"}
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,9 @@ def remove_vault(path: str) -> None:
 
 
 def _make(repo: Repository, vault: Vault) -> None:
-    # Made elsewhere, then renamed into place: with a HEAD it is complete.
-    if os.path.isfile(os.path.join(vault.path, "HEAD")):
+    """Make the vault where it is missing; what is damaged of it is taken from a new one."""
+    damaged = [part for part in _MARKS if not _is_whole(repo, vault, part)]
+    if not damaged:
         return
     folder, name = os.path.split(vault.path)
     os.makedirs(folder, exist_ok=True)
@@ -104,12 +109,23 @@ def _make(repo: Repository, vault: Vault) -> None:
         "init", "-q", "--bare", "--template=", f"--object-format={repo.object_format}", new
     )
     try:
+        # Made elsewhere, then renamed into place: with its files it is complete.
         os.rename(new, vault.path)
     except OSError:
-        # Another process was quicker, or a folder that is not a vault is there.
+        # Another process was quicker, a file of the vault is damaged, or something else is there.
+        is_vault = os.path.isdir(vault.objects)
+        for part in damaged if is_vault else ():
+            os.replace(os.path.join(new, part), os.path.join(vault.path, part))
         shutil.rmtree(new, ignore_errors=True)
-        if not os.path.isfile(os.path.join(vault.path, "HEAD")):
+        if not is_vault:
             raise
+
+
+def _is_whole(repo: Repository, vault: Vault, part: str) -> bool:
+    """Return whether one of git's files, which git does not sync, is as `git init` wrote it."""
+    text = read_text(os.path.join(vault.path, part))
+    own = f"objectformat = {repo.object_format}" if repo.object_format != "sha1" else ""
+    return _MARKS[part] in text and (part != "config" or own in text.lower())
 
 
 def _borrow(repo: Repository, vault: Vault) -> None:

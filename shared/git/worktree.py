@@ -6,13 +6,23 @@ The user's index, stash and refs are never touched, and no hook of the user's ru
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.files import refusing, remove_behind, remove_tree
 from shared.git.git_file import read_git_file, repair_git_file
+from shared.git.record import (
+    BESIDE,
+    MADE,
+    base_of_worktree,
+    clear_stale_locks,
+    find_record,
+    is_in_use,
+    new_record,
+    read_commit,
+    repair_record,
+    write_line,
+)
 from shared.paths import real_path
 from state.errors import Refused
 from state.files import write_atomic
@@ -22,13 +32,8 @@ if TYPE_CHECKING:
     from shared.git.command import Git
     from shared.git.repository import Repository
 
-# In git's own folder of a worktree once the worktree is complete; holds the commit of its base.
-_MADE = "planner-made-at"
-# The same beside the worktree, since git's folder goes when anybody prunes git's worktrees.
-_BESIDE = ".made-at"
 # Beside a lost worktree while its files are written again: without them they look removed.
 REFILLING = ".refilling"
-_LOCK_WAIT_S = 1.0
 _LARGE_INDEX_BYTES = 1_000_000  # about 10,000 files
 # Many files are written several times faster so; git before 2.32 does not know the setting.
 _CHECKOUT = ("checkout.workers=4",)
@@ -55,12 +60,12 @@ class Worktree(NamedTuple):
     @property
     def head(self) -> str | None:
         """What its HEAD file holds: a commit's id only if HEAD is detached there."""
-        return _read_commit(os.path.join(self.admin, "HEAD"))
+        return read_commit(os.path.join(self.admin, "HEAD"))
 
     @property
     def made_at(self) -> str | None:
         """The base commit that the planner recorded for the worktree, or None without one."""
-        return _made_at(self.admin)
+        return base_of_worktree(self.path, self.admin)
 
 
 @refusing()
@@ -72,10 +77,10 @@ def make_worktree(repo: Repository, path: str, commit: str) -> None:
     """
     path = os.path.abspath(path)
     commit = repo.git.text("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
-    admin = _admin(repo, path)
+    admin = find_record(repo, path)
     if admin is None and os.path.isfile(os.path.join(path, ".git")):
         admin = _reconnect(repo, path, commit)
-    made_at = _made_at(admin)
+    made_at = base_of_worktree(path, admin)
     if admin is not None and made_at is not None and _is_real_folder(path):
         if made_at != commit:
             text = f"this worktree was made for commit {made_at[:12]}, not for {commit[:12]}"
@@ -83,7 +88,7 @@ def make_worktree(repo: Repository, path: str, commit: str) -> None:
                 "conflict", path, text, allowed="use another folder for the worktree of this commit"
             )
         clear_stale_locks(admin)
-        repair_git_file(path, admin)
+        _repair(repo, path, admin, commit)
         return
     remove_worktree(repo, path)
     _create(repo, path, commit)
@@ -96,7 +101,7 @@ def _is_real_folder(path: str) -> bool:
 def _create(repo: Repository, path: str, commit: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     repo.git.run("worktree", "add", "--detach", "--no-checkout", "-f", path, commit)
-    admin = _admin(repo, path)
+    admin = find_record(repo, path)
     if admin is None:
         text = "git made a worktree but has no record of it"
         raise Refused("internal", path, text, "run the same command again")
@@ -118,32 +123,20 @@ def _reconnect(repo: Repository, path: str, commit: str) -> str:
     old = read_git_file(path)
     name = os.path.basename(old) if old else ""
     admin = os.path.join(repo.common_dir, "worktrees", name)
-    if name and os.path.isdir(admin) and not _is_in_use(admin):
-        write_atomic(os.path.join(admin, "gitdir"), os.fsencode(os.path.join(path, ".git")) + b"\n")
+    if name and os.path.isdir(admin) and not is_in_use(admin):
+        write_line(os.path.join(admin, "gitdir"), os.path.join(path, ".git"))
     else:
-        admin = _new_record(repo, path, commit)
+        admin = new_record(repo, path, commit)
+    _repair(repo, path, admin, commit)
+    return admin
+
+
+def _repair(repo: Repository, path: str, admin: str, commit: str) -> None:
+    """Repair all by which git knows a worktree whose files are there."""
+    is_emptied = repair_record(repo, path, admin, commit)
     repair_git_file(path, admin)
-    if not os.path.exists(os.path.join(admin, "index")):
+    if is_emptied:
         Worktree(path, admin, repo).git.run("read-tree", "--reset", commit)
-    return admin
-
-
-def _new_record(repo: Repository, path: str, commit: str) -> str:
-    folder = os.path.join(repo.common_dir, "worktrees")
-    os.makedirs(folder, exist_ok=True)
-    # One name per worktree, so that what a crash leaves is found again; whole, then renamed.
-    name = "planner-" + hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
-    new, admin = os.path.join(repo.common_dir, name), os.path.join(folder, name)
-    while os.path.isdir(admin) and _is_in_use(admin):
-        admin += "-"
-    remove_tree(new)
-    remove_tree(admin)
-    os.mkdir(new)
-    texts = {"HEAD": commit, "commondir": "../..", "gitdir": os.path.join(path, ".git")}
-    for part, text in {**texts, _MADE: commit}.items():
-        write_atomic(os.path.join(new, part), os.fsencode(text) + b"\n", 0o644)
-    os.rename(new, admin)
-    return admin
 
 
 @refusing()
@@ -153,7 +146,7 @@ def remove_worktree(repo: Repository, path: str) -> None:
     Refused for a folder that is not a worktree of this repository.
     """
     path = os.path.abspath(path)
-    admin = _admin(repo, path)
+    admin = find_record(repo, path)
     if admin is None and os.path.lexists(path) and not _is_ours(repo, path):
         text = "this folder is not a worktree of this repository"
         raise Refused(
@@ -161,7 +154,7 @@ def remove_worktree(repo: Repository, path: str) -> None:
         )
     large = admin is not None and _is_large(admin) and _is_real_folder(path)
     (remove_behind if large else remove_tree)(path)
-    remove_tree(path + _BESIDE)
+    remove_tree(path + BESIDE)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path + REFILLING)
     if admin is not None:
@@ -197,17 +190,21 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
         text = "this is not a folder, but stands where the worktree was"
         allowed = "move it away, then run the same command again: the worktree is made again"
         raise Refused("refused", path, text, allowed)
-    admin = _admin(repo, path)
+    admin = find_record(repo, path)
     if admin is None:
         admin = _restore_record(repo, path)
-    if os.path.isdir(path):
-        repair_git_file(path, admin)
+    elif os.path.isdir(path):
+        base = base_of_worktree(path, admin)
+        if base is not None:
+            _repair(repo, path, admin, base)
+        else:
+            repair_git_file(path, admin)
     return Worktree(path, admin, repo)
 
 
 def _restore_record(repo: Repository, path: str) -> str:
     """Make git's record of a worktree again: its files are there, and its base is known."""
-    commit = _read_commit(path + _BESIDE)
+    commit = read_commit(path + BESIDE)
     if commit is None or read_git_file(path) is None or not _is_real_folder(path):
         text = "there is no worktree of the repository at this path"
         raise Refused("not_found", path, text, "have it made again", "planner start")
@@ -224,12 +221,27 @@ def base_is_gone(path: str, commit: str) -> Refused:
 
 
 def is_lost(repo: Repository, path: str) -> bool:
-    """Return whether the worktree's folder, or all that told git of the worktree, was removed."""
+    """Return whether the worktree's files, or all that told of the worktree, were removed."""
     if os.path.lexists(path) and not _is_real_folder(path):
         return False
     if os.path.exists(path + REFILLING):
         return True  # whoever wrote its files again was killed
-    return not os.path.isdir(path) or (_admin(repo, path) is None and read_git_file(path) is None)
+    if not os.path.isdir(path):
+        return True
+    admin = find_record(repo, path)
+    if base_of_worktree(path, admin) is None:
+        return True
+    if read_git_file(path) is not None:
+        return False
+    return admin is None or _is_emptied(Worktree(path, admin, repo))
+
+
+def _is_emptied(tree: Worktree) -> bool:
+    """Return whether most of a worktree's files are gone: somebody removed it and wrote anew."""
+    names = tree.git.attempt("ls-files", "-z").stdout.split(b"\0")[:-1]
+    files = WorkingFiles(tree.path)
+    there = sum(files.reach(os.fsdecode(name)) is not None for name in names)
+    return 2 * there < len(names)
 
 
 @refusing()
@@ -239,8 +251,9 @@ def restore_record(repo: Repository, path: str, commit: str) -> Worktree:
     What files there are stay, and no file is written.
     """
     os.makedirs(path, exist_ok=True)
-    admin = _admin(repo, path) or _new_record(repo, path, commit)
+    admin = find_record(repo, path) or new_record(repo, path, commit)
     clear_stale_locks(admin)
+    repair_record(repo, path, admin, commit)
     repair_git_file(path, admin)
     tree = Worktree(path, admin, repo)
     tree.git.run("update-ref", "--no-deref", "HEAD", commit)
@@ -251,69 +264,16 @@ def restore_record(repo: Repository, path: str, commit: str) -> Worktree:
 
 def made_at(repo: Repository, worktree: str) -> str | None:
     """Return the base commit that the planner recorded for the worktree, or None without one."""
-    return _made_at(_admin(repo, worktree))
+    if not _is_real_folder(worktree):
+        return None
+    return base_of_worktree(worktree, find_record(repo, worktree))
 
 
 def set_made_at(tree: Worktree, commit: str) -> None:
     """Record `commit` as the base of the worktree."""
     data = commit.encode() + b"\n"
-    write_atomic(tree.path + _BESIDE, data)
-    write_atomic(os.path.join(tree.admin, _MADE), data)
-
-
-def _made_at(admin: str | None) -> str | None:
-    return _read_commit(os.path.join(admin, _MADE)) if admin else None
-
-
-def _read_commit(path: str) -> str | None:
-    with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
-        return file.read().strip()
-    return None
-
-
-def _admin(repo: Repository, path: str) -> str | None:
-    """Return git's own folder for the worktree at `path`, even if the worktree was deleted."""
-    folder = os.path.join(repo.common_dir, "worktrees")
-    wanted = os.path.join(real_path(path), ".git")
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        admin = os.path.join(folder, name)
-        recorded = _recorded(admin)
-        if recorded and os.path.join(real_path(os.path.dirname(recorded)), ".git") == wanted:
-            return admin
-    return None
-
-
-def _recorded(admin: str) -> str:
-    """Return the `.git` file's path in git's record of a worktree, empty if there is no record."""
-    try:
-        with open(os.path.join(admin, "gitdir"), "rb") as file:
-            return os.path.join(admin, os.fsdecode(file.read().rstrip(b"\r\n")))
-    except OSError:
-        return ""
-
-
-def recorded_path(admin: str) -> str:
-    """Return the folder of the worktree that git's record describes, empty without a record."""
-    return os.path.dirname(_recorded(admin))
-
-
-def _is_in_use(admin: str) -> bool:
-    """Return whether the worktree described by git's record `admin` still exists on disk."""
-    return os.path.exists(_recorded(admin))
-
-
-def clear_stale_locks(admin: str) -> None:
-    """Remove the lock files that a killed git left in the worktree's git folder.
-
-    A running git holds its lock for a moment only: a lock that stays for a second is stale.
-    """
-    locks = [os.path.join(admin, name) for name in ("index.lock", "HEAD.lock")]
-    deadline = time.monotonic() + _LOCK_WAIT_S
-    while any(map(os.path.exists, locks)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    for lock in locks:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(lock)
+    write_atomic(tree.path + BESIDE, data)
+    write_atomic(os.path.join(tree.admin, MADE), data)
 
 
 @refusing()

@@ -13,7 +13,7 @@ from shared.resources import (
 )
 from state import store
 from state.beneath import Beneath
-from state.files import read_json
+from state.kept_files import read_kept
 from state.modes import MODES
 from state.phases import PLANNING_PHASES
 
@@ -86,7 +86,7 @@ def notes_for(ctx: Context) -> str:
 def earlier_plans(ctx: Context) -> str:
     """Return what earlier plans say to the request, as far as about 300 tokens reach, or ''."""
     path = recalled_path(ctx.state.state_dir)
-    lines: list[str] = read_json(path) if os.path.exists(path) else []
+    lines: list[str] = read_kept(path, list) if os.path.exists(path) else []
     kept, left = [], _MOST_RECALLED
     for line in lines:
         shown = line if len(line) <= _MOST_RECALLED // 2 else line[: _MOST_RECALLED // 2] + "…"

@@ -115,5 +115,7 @@ class Context:
             number=self.number,
             of=len(self.workflow.steps),
         )
+        request = self.state.command("plan", "show", "said")
+        block.wholes = dict.fromkeys(("request", "§0 user query"), request)
         database = self.state.database
         return block.data("guard", unguarded(database, database.planning_of(self.state.run.run_id)))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.journey import words_of
+import pytest
+
+from shared.builders import visible
+from tests.journey import FILES, Journey, words_of
 from tests.larger_tasks import larger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.conftest import Repository
-    from tests.journey import Journey
 
     Repositories = Callable[..., Repository]
+
+ALL = "all of request"
 
 LONG = "f adds two, and says so in a text that is long. " * 80
 
@@ -44,3 +48,26 @@ def test_a_reviewer_of_a_long_plan_is_told_how_to_see_all_of_it(make_repo: Repos
     asked = journey.run(*words_of(journey.last.runs()[0]))
     assert "plan show M-001" in (asked.block.findtext("task") or "")
     assert asked.data("plan").startswith("M-001 ")
+
+
+@pytest.mark.requirement("SD-1")
+@pytest.mark.parametrize("sign", ["ä", "]]>", "\x1b"])
+@pytest.mark.parametrize("depth", [("--depth", "full"), ()])
+def test_of_a_request_that_no_block_holds_nothing_is_lost(
+    make_repo: Repositories, sign: str, depth: tuple[str, ...]
+) -> None:
+    """Each block that cuts it names the command that prints it, part after part.
+
+    Without a depth that is the block in which a strategy is chosen.
+    """
+    request = "".join(f"{n}{sign}," for n in range(9_000))
+    journey = Journey(make_repo(files=FILES), request)
+    journey.last = journey.run("start", request, *depth)
+    assert "characters left out" in journey.last.data("request")
+    shown = journey.follow(journey.last.next(ALL))
+    parts = [shown.data("request").partition(" … [")[0]]
+    while rest := [n.text or "" for n in shown.block.iter("next")]:
+        shown = journey.follow(rest[0])
+        parts.append(shown.data("request").partition(" … [")[0])
+    assert "".join(parts) == visible(request)
+    assert len(parts) > 1

@@ -35,7 +35,7 @@ def shell(command: str, **more: str) -> Call:
     return "run_shell_command", {"command": command, **more}
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("gemini", "is denied")
 def test_calls_that_write_are_denied_and_the_model_reads_why(gemini: Gemini, run: Journey) -> None:
     before = run.repository.git("status", "--porcelain")
     repo = run.repository.path
@@ -150,7 +150,7 @@ def test_a_guard_that_is_stopped_denies(gemini: Gemini, run: Journey, stopped: s
     assert not (run.repository.path / "made").exists()
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("gemini", "cannot approve")
 @pytest.mark.requirement("PM-13")
 def test_a_command_that_gemini_runs_cannot_approve(run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""

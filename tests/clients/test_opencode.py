@@ -33,7 +33,7 @@ def bash(command: str, **more: str) -> Call:
     return "bash", {"command": command, "description": "x", **more}
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("opencode", "is denied")
 def test_calls_that_write_are_denied_and_the_model_reads_why(
     opencode: Opencode, run: Journey
 ) -> None:
@@ -130,7 +130,7 @@ def test_a_guard_that_is_stopped_denies(opencode: Opencode, run: Journey, stoppe
     assert not (run.repository.path / "made").exists()
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("opencode", "cannot approve")
 @pytest.mark.requirement("PM-13")
 def test_a_command_that_opencode_runs_cannot_approve(run: Journey) -> None:
     """Not even where no plugin is: its commands are known by what it sets in them."""

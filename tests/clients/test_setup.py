@@ -84,7 +84,7 @@ def test_claude_code_loads_the_skill_and_plans_unasked(name: str, repo: Reposito
     assert [r.is_error for r in played.results[6:]] == [False, False], played.results[6:]
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("vibe", "finds the skill")
 def test_vibe_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     set_up("vibe")
     vibe = Vibe("vibe-3.0.2", repo.path)
@@ -108,7 +108,7 @@ def test_codex_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     check(played.results, any_text=False)
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("gemini", "finds the skill")
 @pytest.mark.requirement("HO-4")
 def test_gemini_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     """Without a terminal it denies whatever it would ask for."""
@@ -131,7 +131,7 @@ def test_gemini_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     assert [r.is_error for r in played.results[6:]] == [False, False, True, True]
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("opencode", "finds the skill")
 @pytest.mark.requirement("HO-4")
 def test_opencode_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     set_up("opencode")

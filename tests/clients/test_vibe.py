@@ -46,7 +46,7 @@ def attempts(run: Journey) -> list[Call]:
     ]
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("vibe", "is denied")
 def test_calls_that_write_are_denied_and_the_model_reads_why(vibe: Vibe, run: Journey) -> None:
     before = run.repository.git("status", "--porcelain")
     tried = attempts(run)
@@ -137,7 +137,7 @@ def test_a_guard_that_is_stopped_denies(vibe: Vibe, run: Journey, stopped: str) 
     assert not (run.repository.path / "made").exists()
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("vibe", "cannot approve")
 @pytest.mark.requirement("PM-13")
 def test_a_command_that_vibe_runs_cannot_approve(vibe: Vibe, run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""

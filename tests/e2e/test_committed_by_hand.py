@@ -51,7 +51,9 @@ def with_a_rename(make_repo: Callable[..., Repository]) -> Journey:
 
 
 @pytest.mark.requirement("PL-29", "PL-31")
-@pytest.mark.parametrize(("part", "hook"), forms.part([*product(PARTS, [False, True])], 3))
+@pytest.mark.parametrize(
+    ("part", "hook"), forms.part([*product(PARTS, [False, True])], 3, outer=True)
+)
 def test_a_part_of_a_plan_that_the_user_commits_is_completed_with_the_rest(
     make_repo: Callable[..., Repository], part: str, hook: bool
 ) -> None:

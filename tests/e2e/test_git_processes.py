@@ -25,7 +25,7 @@ LASTING = re.compile(
     r"|(ls-tree|diff-tree|cat-file blob|rev-list|log)( -\S+)*( [0-9a-f]{40})+( |$)"
 )
 # The processes of a command in the sample project, with few to spare.
-MOST = {"plan done": 64, "exec run": 73}
+MOST = {"plan done": 62, "exec run": 71}
 
 
 def test_a_command_asks_git_what_lasts_only_once(

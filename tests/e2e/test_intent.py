@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,12 +12,11 @@ import pytest
 from shared.resources import plan_path, superseded_plan_path
 from shared.run import open_state
 from tests.e2e.conftest import set_hook
-from tests.journey import FILES, POINTS, VERIFIED, Journey, call, words_of
+from tests.journey import FILES, POINTS, VERIFIED, Journey, call, way_out, words_of
 from tests.ways_out import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -158,6 +158,24 @@ def test_a_planned_file_that_changes_after_the_approval_leads_to_a_revision(
     walk = Walk(journey)
     walk.lead_out(words, refused)
     assert ["plan", "revise"] in [taken[:2] for taken in walk.taken]
+
+
+@pytest.mark.requirement("PL-26", "PL-28")
+def test_a_design_that_a_commit_has_overtaken_is_not_approved_and_its_revision_is_on_the_new_base(
+    submitted: Journey,
+) -> None:
+    mine = "# mine\n\n\n\ndef f(x):\n    return x + 1\n"
+    submitted.repository.commit({"src/a.py": mine}, "My own work")
+    for _ in range(2):
+        rebased = submitted.planner("mode", "rebase")
+        assert words_of(rebased.next())[:2] == ["plan", "revise"], rebased.text
+    refused = submitted.run(*words_of(submitted.last.person()))
+    assert (refused.code, refused.problems[0][0]) == (1, "conflict")
+    assert "src/a.py: was changed since the design was made" in refused.text.replace('">', ": ")
+    submitted.follow(way_out(refused.problems[0][1]))
+    submitted.answers["design.json"] = []
+    submitted.to("submitted").to("writing")
+    assert (Path(submitted.state_dir) / "milestones/M-001/src/a.py").read_text() == mine
 
 
 def test_the_depth_is_chosen_before_the_design_is_decided(submitted: Journey) -> None:

@@ -1,7 +1,8 @@
 """Plans that earlier planners wrote are read, approved, applied and validated (SD-9).
 
-`tests/state/fixtures/plans` has a plan of the demo for each form that a frozen plan has had, named
-by the commit that brought the form, and the commits that these plans were made on.
+`tests/state/fixtures/plans` has a plan for each form that a frozen plan has had, named by the
+commit that brought the form, and the commits that these plans were made on. The first are the
+demo's; those since remarks are entries of their own have a question and a remark.
 """
 
 from __future__ import annotations
@@ -41,16 +42,45 @@ def test_a_plan_of_an_earlier_form_is_read_both_ways_and_is_sound(name: str) -> 
     assert answer.code == 0, answer.text
 
 
+def laid_out(name: str, repository: Repository, folder: Path) -> Path:
+    """Check a plan's base out, put the plan alone into a folder, and return that."""
+    repository.git("fetch", "--quiet", str(PLANS / "bases.bundle"), f"refs/heads/{name}")
+    repository.git("checkout", "--quiet", "-B", "main", "FETCH_HEAD")
+    alone = folder / "alone"
+    alone.mkdir()
+    (alone / "plan.json").write_bytes((PLANS / f"{name}.json").read_bytes())
+    return alone
+
+
+@pytest.mark.parametrize("name", part(NAMES, EVERY))
+def test_a_plan_of_an_earlier_form_is_shown_in_each_way(
+    name: str, make_repo: Repositories, tmp_path: Path
+) -> None:
+    repository = make_repo()
+    alone = laid_out(name, repository, tmp_path)
+    plan = json.loads((alone / "plan.json").read_bytes())
+    # An approval makes it a run that can be looked at.
+    assert call(repository.path, "approve", plan["digest"], "--state-dir", str(alone)).code == 0
+    shown = {
+        words: call(repository.path, *words, "--state-dir", str(alone))
+        for words in (("plan", "show", "said"), ("plan", "show", "--md"), ("status",), ("review",))
+    }
+    assert {words: answer.code for words, answer in shown.items()} == dict.fromkeys(shown, 0)
+    said = shown["plan", "show", "said"].data("said")
+    for one in (*plan["task_spec"], *plan.get("user_remarks", ())):
+        assert f"{one['id']}, " in said
+        assert " ".join(one["text"].split()) in said
+    page = (alone / "review.html").read_text("utf-8")
+    for text in (said, shown["plan", "show", "--md"].text, page):
+        assert all(asked["question"] in text for asked in plan.get("checkpoints", ()))
+
+
 @pytest.mark.parametrize("name", part(NAMES, EVERY))
 def test_a_plan_of_an_earlier_form_is_approved_applied_and_proved(
     name: str, make_repo: Repositories, tmp_path: Path
 ) -> None:
     repository = make_repo()
-    repository.git("fetch", "--quiet", str(PLANS / "bases.bundle"), f"refs/heads/{name}")
-    repository.git("checkout", "--quiet", "-B", "main", "FETCH_HEAD")
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    (alone / "plan.json").write_bytes((PLANS / f"{name}.json").read_bytes())
+    alone = laid_out(name, repository, tmp_path)
     plan = json.loads((alone / "plan.json").read_bytes())
     for words in (("approve", plan["digest"]), ("exec", "run")):
         answer = call(repository.path, *words, "--state-dir", str(alone))

@@ -79,7 +79,7 @@ def unlike(swap: Swap) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("point", "how"), part([*product(POINTS, WAYS)], 3))
+@pytest.mark.parametrize(("point", "how"), part([*product(POINTS, WAYS)], 3, outer=True))
 def test_at_whatever_moment_nothing_outside_is_changed_and_the_command_can_be_repeated(
     make_repo: Repositories, point: str, how: str
 ) -> None:

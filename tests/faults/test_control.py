@@ -79,7 +79,7 @@ def stored(scene: Scene) -> dict[str, list[tuple[object, ...]]]:
     return rows
 
 
-@pytest.mark.parametrize("name", part([*COMMANDS], 3))
+@pytest.mark.parametrize("name", part([*COMMANDS], 5, outer=True))
 def test_a_command_that_steers_is_done_once_whatever_fails_on_the_way(
     tmp_path: Path, say: Say, name: str
 ) -> None:

@@ -70,7 +70,7 @@ def prepared(root: Path) -> None:
         assert call(root, *words).code == 0
 
 
-@pytest.mark.parametrize("name", part([*COMMANDS], 2))
+@pytest.mark.parametrize("name", part([*COMMANDS], 4, outer=True))
 def test_a_command_of_the_queue_is_done_once_whatever_fails_on_the_way(
     tmp_path: Path, say: Say, name: str
 ) -> None:

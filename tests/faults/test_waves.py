@@ -28,7 +28,7 @@ pytestmark = [
 
 
 @pytest.mark.requirement("PL-27")
-@pytest.mark.parametrize("point", part(["exec apply", "exec done", "exec next"], 3))
+@pytest.mark.parametrize("point", part(["exec apply", "exec done", "exec next"], 3, outer=True))
 def test_a_wave_that_is_killed_anywhere_ends_the_same_when_repeated(
     tmp_path: Path, say: Say, point: str
 ) -> None:

@@ -456,7 +456,7 @@ def test_twelve_reviewers_that_write_at_once_lose_nothing(small: Journey) -> Non
     ids = list(items_of(small, "plan-code"))
     sent = []
     for n in range(12):
-        rows: Rows = [passed(i, "src/a.py:2") for i in ids[n::12]]
+        rows: Rows = [passed(i, "src/a.py:2") for i in ids[n::12] or ids[:1]]
         if n < 3:
             rows.append({"check": f"added by {n}", "finding": f"found by {n}"})
         small.write_answer(f"verdicts-{n}.json", rows)
@@ -633,3 +633,31 @@ def test_the_figures_are_of_this_file_alone_and_findings_added_are_told_apart(
     assert "at most 3" not in task
     small.write_answer("verdicts-plan-code-1.json", all_pass(again))
     assert small.follow(again.next("done")).data("answers") == "1 PASS, 0 FAIL, 0 TODO in group 1"
+
+
+@pytest.mark.parametrize("rows", [[], [{"verdict": "pass"}]])
+def test_a_file_without_an_answer_is_refused_with_what_is_to_be_answered(
+    small: Journey, rows: Rows
+) -> None:
+    """It would end as if something had been stored, with the same block again."""
+    before, due = snapshot(small), ", ".join(items_of(small, "plan-code"))
+    small.write_answer("verdicts-plan-code-1.json", rows)
+    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-plan-code-1.json")
+    refused = small.planner(*words)
+    assert (refused.code, refused.problems[0][0]) == (1, "invalid"), refused.text
+    assert "the file has no answer in it" in refused.text
+    assert f"still to answer: {due}" in refused.text
+    assert snapshot(small) == before
+
+
+def test_a_verdict_alone_counts_once_all_is_answered_and_no_verdict_does_not(
+    small: Journey,
+) -> None:
+    file, words = "verdicts-plan-code-1.json", ("qr", "set", "--phase", "plan-code", "--file")
+    answers = [passed(name, "src/a.py:2") for name in items_of(small, "plan-code")]
+    for rows, code in ((answers, 0), ([], 1), ([{"verdict": "pass"}], 0)):
+        small.write_answer(file, rows)
+        given = small.planner(*words, f"answers/{file}")
+        assert given.code == code, given.text
+        assert code == 0 or "or a verdict: " in given.text
+    assert given.text != small.last.text

@@ -147,8 +147,8 @@ def test_a_run_counts_for_the_tree_that_it_ran_on(make_repo: Repositories) -> No
     journey.review = "full"
     journey.to("code").do_the_work()
     journey.edit_worktree(journey.edits)
-    assert journey.planner("tree", "run", "echo once").code == 0
-    assert journey.planner("tree", "run", "echo twice").code == 0
+    assert journey.planner("tree", "run", "ls src && python3 -m this >/dev/null").code == 0
+    assert journey.planner("tree", "run", "python3 -m this >/dev/null; ls src").code == 0
     journey.to("code review")
     names = {("nothing-else", "M-001"): {"evidence": "run 1: it said once"},
              ("intent-done", "M-001"): {"evidence": "run 2: it said twice"},
@@ -158,7 +158,7 @@ def test_a_run_counts_for_the_tree_that_it_ran_on(make_repo: Repositories) -> No
     journey.follow(journey.last.next("fail"))
     journey.edits["src/m2_1.py"] = "def f(x):\n    return 2 + x\n"
     journey.edit_worktree(journey.edits)
-    assert journey.planner("tree", "run", "echo twice").code == 0
+    assert journey.planner("tree", "run", "python3 -m this >/dev/null; ls src").code == 0
     journey.to("code review")
     items = items_of(journey, "plan-code")
     assert items["nothing-else", "M-001"].status == TODO
@@ -201,3 +201,23 @@ def test_a_criterion_of_documentation_to_come_is_shown_by_its_promise_until_it_i
     assert journey.planner(*words).code == 1
     journey.to("submitted")
     assert "DOC-001" not in evidence_of(journey)[named]
+
+
+def test_what_showed_a_design_holds_while_its_line_at_the_base_is_what_was_quoted(
+    make_repo: Repositories,
+) -> None:
+    """The change puts other lines above it; no question of the design is due again for that."""
+    journey = larger(make_repo, "repo", (1, 1, 1), {})
+    journey.review = "full"
+    quoted = {
+        ("invariants-stated", f"M-00{n}"): {"evidence": f"src/m{n}_1.py:1 def f(x): is all it has"}
+        for n in (1, 2, 3)
+    }
+    journey.verdicts = by_question(journey, "plan-design", quoted)
+    journey.start("--depth", "intent")
+    journey.to("design review").advance()
+    journey.verdicts = passing
+    journey.edits = {file: f"import os\n\n\n{text!s}" for file, text in journey.edits.items()}
+    journey.to("written code review")
+    asked = [check for check, _ in items_of(journey, "impl-code")]
+    assert "invariants-stated" not in asked

@@ -57,10 +57,10 @@ def test_a_note_stands_in_summary_plan_and_page_beside_a_pass(make_repo: Reposit
     journey.verdicts = verdicts
     journey.to("submitted")
     assert set(noted(journey)) == {("PASS", NOTE)}
-    assert f"(PASS): {NOTE}" in journey.last.data("summary")
+    assert f" passed: {NOTE}" in journey.last.data("summary")
     for path in (rendered_plan_path(journey.state_dir), review_page_path(journey.state_dir)):
         with open(path, encoding="utf-8") as file:
-            assert f"(PASS): {NOTE}" in file.read(), path
+            assert f" passed: {NOTE}" in file.read(), path
     with open(review_page_path(journey.state_dir), encoding="utf-8") as file:
         assert " of the reviewers" in file.read()
 

@@ -179,13 +179,17 @@ def test_a_small_plan_is_asked_at_most_seven_once_when_there_is_code(
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
         text = file.read()
     assert "read by agents (7 questions) (small review)" in text
-    assert "- not asked, errors-alike: no error path is touched\n" in text
+    assert (
+        "- not asked, no error path is touched: “Errors are handled as in the code around" in text
+    )
+    assert "errors-alike" not in text
     assert f"- {beyond}\n" in text
-    assert "- not asked, style: a small plan is asked 7 questions\n" in text
+    style = "“It reads like the code around it”"
+    assert f"- not asked, a small plan is asked 7 questions: {style}\n" in text
     with open(f"{journey.state_dir}/review.html", encoding="utf-8") as file:
         page = file.read()
-    assert "errors-alike: no error path is touched" in page
-    assert "style: a small plan is asked 7 questions" in page
+    assert "no error path is touched: “Errors are handled as in the code around it”" in page
+    assert f"a small plan is asked 7 questions: {style}" in page
     assert beyond in page[: page.index("</header>")]
 
 

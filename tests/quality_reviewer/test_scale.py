@@ -106,3 +106,11 @@ def test_documentation_of_a_sensitive_file_gets_a_full_review(make_repo: Reposit
     journey.promises_document = True
     journey.to("code review")
     assert journey.last.data("review") == "full: README.md is on the project's sensitive list"
+
+
+def test_how_small_a_plan_is_is_said_in_good_english() -> None:
+    one_line = patch_of(2)
+    one_line.patch = (one_line.patch or "").replace("-old 0\n", "")
+    plan = Plan(milestones=(milestone(code_changes=(one_line,)),))
+    assert review_mode(AUTO, plan, {}) == ("small", "1 milestone, 1 changed line")
+    assert review_mode(AUTO, Plan(), {}) == ("small", "0 milestones, 0 changed lines")

@@ -170,6 +170,23 @@ def test_several_milestones_are_asked_how_they_fit_and_each_about_its_own(desk: 
     )
 
 
+def test_where_only_tests_are_touched_that_is_why_no_question_is_asked_about_code(
+    desk: Desk,
+) -> None:
+    """A test is code, and here it has a function more: no reason may deny that."""
+    before, after, _ = CHANGES["tests"]
+    plan = desk.subject(after, before).plan
+    unasked = select(QUESTIONS, plan, small=False, asked=(), answered=()).unasked
+    only = "no code but tests is touched"
+    assert unasked["nothing-else", "M-001"] == f"{only}; {ABSENT['removed']}"
+    assert unasked["right-layer", "*"] == only
+    assert unasked["rules-kept", "*"] == f"{only}; {ABSENT['documents']}"
+    before, after, _ = CHANGES["documentation"]
+    plan = desk.subject(after, before).plan
+    unasked = select(QUESTIONS, plan, small=False, asked=(), answered=()).unasked
+    assert unasked["style", "*"] == ABSENT["code"]
+
+
 def test_every_question_is_asked_or_left_out_with_a_reason(desk: Desk) -> None:
     for before, after, _ in CHANGES.values():
         found = select(QUESTIONS, desk.subject(after, before).plan, small=False, asked=(),

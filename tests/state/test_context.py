@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shared.builders import problem_text
 from state.context import CATEGORIES, check_context, task_items
 from state.errors import Refused
+from tests.forms import examples
 from tests.state.plans import outcome, refusal
 
 pytestmark = pytest.mark.requirement("PL-17")
@@ -74,7 +75,7 @@ def test_entries_of_the_task_are_numbered_and_excluded_ones_marked() -> None:
         max_leaves=10,
     )
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_json_is_a_context_or_refused(value: Any) -> None:  # noqa: ANN401
     context, problems = outcome(check_context, value)
     assert problems or check_context(context) == context

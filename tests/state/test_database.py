@@ -21,6 +21,7 @@ from state.connection import APPLICATION_ID
 from state.database import Database, Run
 from state.errors import Refused
 from state.migrations import MIGRATIONS
+from tests.forms import examples
 from tests.state.plans import outcome, refusal
 
 if TYPE_CHECKING:
@@ -410,7 +411,7 @@ class TestRoundTrips:
         assert database.outcomes(run, "plan-docs") == []
 
     @given(st.lists(st.text(max_size=10), max_size=4), st.text(max_size=20), st.text(max_size=20))
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     def test_any_text_comes_back_as_it_was(
         self,
         tmp_path_factory: pytest.TempPathFactory,
@@ -578,7 +579,7 @@ class TestDamage:
         assert problem.kind == "invalid"
 
     @given(st.data())
-    @settings(max_examples=80)
+    @settings(max_examples=examples(80))
     def test_any_damage_is_read_or_refused(
         self, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
     ) -> None:

@@ -19,7 +19,7 @@ from state.kinds import KINDS, entities, find
 from state.models import Plan
 from state.store import parse_plan
 from state.validator import check_plan
-from tests.forms import LONG
+from tests.forms import LONG, examples
 from tests.state.plans import SETS, change, empty_plan, kind_of, outcome, sample_plan
 
 VALIDATOR = Draft202012Validator(Plan.model_json_schema())
@@ -179,7 +179,7 @@ def test_any_text_in_any_field_comes_back_as_it_went_in_or_is_refused(
 
 @pytest.mark.requirement("PL-11")
 @given(st.text(st.characters(), max_size=10))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_any_text_as_id_kind_name_or_field_is_a_refusal_or_an_edit(text: str) -> None:
     for edit in (
         {"op": text},

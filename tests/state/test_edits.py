@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, ClassVar
 
 import pytest
@@ -132,6 +133,16 @@ class TestAnEdit:
             shown = json.loads(problem.problem.partition("now: ")[2])
             assert shown == current
             assert problem.allowed == f"version {current['version']}"
+
+    def test_when_a_decision_was_made_is_written_by_nobody_and_stays(self) -> None:
+        plan = edited(add("decision", decision="D"))
+        made = one(plan, "DL-002")["timestamp"]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", made)
+        assert (
+            one(edited(change("DL-002", 1, decision="E"), plan=plan), "DL-002")["timestamp"] == made
+        )
+        (problem,) = refused(change("DL-001", 1, timestamp=made))
+        assert (problem.at, problem.problem) == ("[0].fields.timestamp", "there is no such field")
 
     def test_two_edits_of_one_entity_in_a_batch_count_versions_on(self) -> None:
         plan = edited(change("M-001", 1, name="A"), change("M-001", 2, name="B"))

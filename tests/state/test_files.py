@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from state import files
 from state.errors import Refused
 from state.files import Lock, read_json, write_atomic, write_json
+from tests.forms import examples
 from tests.state.plans import plain, refusal, sample_plan
 
 if TYPE_CHECKING:
@@ -357,7 +358,7 @@ except Refused as refused:
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     )
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_json_is_the_same_after_writing_and_reading(
     tmp_path_factory: pytest.TempPathFactory, value: object
 ) -> None:

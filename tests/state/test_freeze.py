@@ -17,6 +17,7 @@ from state.freeze import check_seals, freeze, seal
 from state.frozen_bytes import digest_of
 from state.models import Plan
 from state.validator import check_plan
+from tests.forms import examples
 from tests.state.plans import plain, sample_plan
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def test_a_change_of_any_one_value_is_named_with_its_entity() -> None:
 
 
 @given(st.sampled_from(list(places(DATA))), JSON)
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_any_change_of_any_one_value_is_a_finding(
     folder: Path, place: tuple[Any, ...], value: object
 ) -> None:
@@ -188,14 +189,14 @@ def test_any_change_of_any_one_value_is_a_finding(
 
 
 @given(st.integers(0, len(FROZEN) - 1), st.integers(1, 255))
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_any_changed_byte_is_a_finding(folder: Path, at: int, flip: int) -> None:
     data = FROZEN[:at] + bytes([FROZEN[at] ^ flip]) + FROZEN[at + 1 :]
     assert findings(folder, data)
 
 
 @given(st.integers(0, len(FROZEN) - 1), st.sampled_from([b"", b" ", b"\n", b'"x":1,']))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_any_cut_or_inserted_bytes_are_a_finding(folder: Path, at: int, more: bytes) -> None:
     for data in (FROZEN[:at] + more + FROZEN[at + 1 :], FROZEN[:at] + more + FROZEN[at:]):
         assert findings(folder, data) or is_the_same(data)
@@ -227,7 +228,7 @@ def test_damaged_seals_are_a_finding_and_no_failure(folder: Path, seals: object)
 
 
 @given(JSON)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_any_json_object_in_place_of_a_frozen_plan_gives_findings(value: Any) -> None:  # noqa: ANN401
     assert check_seals({"milestones": value, "seals": value, "planning_context": value})
     assert check_seals({**DATA, "milestones": [{"id": value, "version": value}]})
@@ -275,7 +276,7 @@ def test_text_that_looks_like_a_digest_is_not_taken_for_it() -> None:
 
 
 @given(JSON)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_the_library_writes_what_the_rfc_says(value: Any) -> None:  # noqa: ANN401
     rfc8785 = pytest.importorskip("rfc8785")
     assert rfc8785.dumps(value).decode() == jcs(value)

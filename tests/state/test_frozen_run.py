@@ -14,6 +14,8 @@ import pytest
 from cli.main import main
 from shared.commands import COMMANDS
 from tests.e2e.drive import design
+from tests.journey import printed
+from tests.prepared import kept
 from tests.state.plans import add
 
 if TYPE_CHECKING:
@@ -156,23 +158,40 @@ EDITING = {
 class Run:
     """A run in a real repository, driven through the real commands in this process."""
 
-    def __init__(self, repository: Repository, capture: pytest.CaptureFixture[bytes]) -> None:
+    def __init__(self, repository: Repository) -> None:
         self.repository = repository
-        self.capture = capture
         self.state_dir = Path()
 
     def __call__(self, *words: str) -> tuple[int, ET.Element]:
         """Run a command; returns its exit code and the block that it printed."""
         tail = ("--state-dir", str(self.state_dir)) if self.state_dir.is_absolute() else ()
-        code = main([*words, *tail])
-        printed = self.capture.readouterr()
-        assert b"Traceback" not in printed.err, printed.err.decode()
-        return code, ET.fromstring(printed.out.decode())  # noqa: S314 – our own output
+        with printed() as (out, err):
+            code = main([*words, *tail])
+        assert "Traceback" not in err.getvalue(), err.getvalue()
+        return code, ET.fromstring(out.getvalue().decode())  # noqa: S314 – our own output
 
     def good(self, *words: str) -> ET.Element:
         code, block = self(*words)
         assert code == 0, ET.tostring(block).decode()
         return block
+
+    @kept
+    def begin(self) -> None:
+        """Start the run, and store what it is about."""
+        started = self.good("start", "Change it", "--review", "none")
+        self.state_dir = Path(started.get("state_dir", ""))
+        self.answer("context.json", {"task_spec": ["change it"]})
+        self.good("context", "set", "--file", "answers/context.json")
+
+    @kept
+    def freeze(self) -> None:
+        """Go on until the plan is frozen and submitted."""
+        self.answer("design.json", design(["src/app.py"]))
+        self.answer("more.json", [add("risk", risk="r")])
+        self.good("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
+        (self.state_dir / "worktree" / "src" / "app.py").write_text("A = 2\n")
+        self.good("plan", "done", "--phase", "plan-code")
+        self.good("plan", "freeze")
 
     def answer(self, name: str, value: object) -> None:
         (self.state_dir / "answers" / name).write_text(json.dumps(value))
@@ -192,30 +211,19 @@ class Run:
 
 
 @pytest.fixture
-def run(
-    make_repo: Callable[..., Repository],
-    monkeypatch: pytest.MonkeyPatch,
-    capsysbinary: pytest.CaptureFixture[bytes],
-) -> Run:
+def run(make_repo: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a run whose plan is being designed."""
     repository = make_repo("project", {"src/app.py": "A = 1\n"})
     monkeypatch.chdir(repository.path)
-    made = Run(repository, capsysbinary)
-    made.state_dir = Path(made.good("start", "Change it", "--review", "none").get("state_dir", ""))
-    made.answer("context.json", {"task_spec": ["change it"]})
-    made.good("context", "set", "--file", "answers/context.json")
+    made = Run(repository)
+    made.begin()
     return made
 
 
 @pytest.fixture
 def frozen(run: Run) -> Run:
     """Return a run whose plan is frozen and submitted."""
-    run.answer("design.json", design(["src/app.py"]))
-    run.answer("more.json", [add("risk", risk="r")])
-    run.good("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
-    (run.state_dir / "worktree" / "src" / "app.py").write_text("A = 2\n")
-    run.good("plan", "done", "--phase", "plan-code")
-    run.good("plan", "freeze")
+    run.freeze()
     return run
 
 

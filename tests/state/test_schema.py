@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from state.kinds import schema
 from state.models import Plan
 from state.validator import check_plan
+from tests.forms import examples
 from tests.state.plans import OLDER_PLAN, older_plan, plain, sample_plan
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _mutate(draw: st.DrawFn, owner: Any, key: Any) -> None:  # noqa: ANN401
 
 
 @given(mutated())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_models_and_published_schema_judge_any_plan_alike(data: Any) -> None:  # noqa: ANN401
     assert is_valid(data) == VALIDATOR.is_valid(data)
 
@@ -215,7 +216,7 @@ def test_where_models_are_stricter_than_json_schema_can_be() -> None:
 
 
 @given(mutated())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_valid_plan_is_the_same_after_it_was_written_and_read(data: Any) -> None:  # noqa: ANN401
     if is_valid(data):
         plan = Plan.model_validate_json(json.dumps(data))

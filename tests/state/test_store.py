@@ -14,6 +14,7 @@ from state.errors import Refused
 from state.plan_table import Plan
 from state.shape import as_json, read
 from state.store import load_plan, parse_plan, read_plan, save_plan
+from tests.forms import examples
 from tests.generated_table import TABLE, render_table
 from tests.state.plans import (
     empty_plan,
@@ -107,7 +108,7 @@ def test_a_plan_is_the_same_after_saving_and_loading(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_bytes_are_a_plan_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
@@ -118,7 +119,7 @@ def test_any_bytes_are_a_plan_or_refused(
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_flipped_bytes_are_a_plan_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -16,6 +16,7 @@ from state.models import Plan
 from state.plain_json import check_value
 from state.validator import check_plan, path_problem
 from state.waves import compute_waves, find_cycle
+from tests.forms import examples
 from tests.state.plans import CHANGE, add, empty_plan, outcome, plain, refusal, sample_plan
 
 pytestmark = pytest.mark.requirement("PL-14")
@@ -274,7 +275,7 @@ def planned(draw: st.DrawFn) -> Plan:
 
 
 @given(planned())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_waves_hold_each_milestone_once_after_what_it_needs_with_no_shared_file(
     plan: Plan,
 ) -> None:
@@ -293,7 +294,7 @@ def test_waves_hold_each_milestone_once_after_what_it_needs_with_no_shared_file(
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=1, max_size=6))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_dependencies_give_waves_or_are_refused_with_a_way_round_the_circle(
     wanted: list[list[int]],
 ) -> None:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.reviewed import (
     DECIDED_BY,
     NOBODY,
+    STATUS,
     answers_of,
+    asked_as,
     left_out,
     passed_with,
     reviewers_of,
 )
 from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.html import Element, Items, Section, Titled
-from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
+from shared.qr.types import AGENT, ASSISTANT
 from shared.verified import EXERCISED, facts_of
 from state.phases import CODE_PHASES
 
@@ -124,7 +126,7 @@ def _phase(facts: Facts, outcome: Outcome, passed: Passed) -> Node:
 def _answers(outcome: Outcome) -> Node:
     """Return who answered each question, by what evidence, folded away; nothing without any."""
     rows = [
-        f"{a.check}{'' if a.scope == EVERYTHING else f' of {a.scope}'}: {a.status}, {_WHO[a.by]}"
+        f"{asked_as(a.check, a.scope)} {STATUS[a.status]}, {_WHO[a.by]}"
         f"{a.evidence and ' – '}{'; '.join(a.evidence.splitlines())}"
         for a in outcome.answers
     ]

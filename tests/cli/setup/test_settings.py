@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.resources import launcher
 from tests.cli.setup.homes import Checkout, Home
+from tests.forms import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("HO-2")
 
+EVERY = 4  # of the kinds of settings with each client, one of so many in the short form
 FILES = {
     "claude": (".claude/settings.json",),
     "codex": (".codex/hooks.json",),
@@ -180,8 +183,7 @@ DONE: dict[str, Kind] = {
 }
 
 
-@pytest.mark.parametrize("host", FILES)
-@pytest.mark.parametrize("kind", DONE)
+@pytest.mark.parametrize(("kind", "host"), part([*product(DONE, FILES)], EVERY))
 def test_setup_twice_an_update_and_removal_leave_every_byte(
     kind: str, host: str, tmp_path: Path
 ) -> None:
@@ -203,8 +205,9 @@ def test_setup_twice_an_update_and_removal_leave_every_byte(
     assert home.left_by_programs() == []
 
 
-@pytest.mark.parametrize("host", FILES)
-@pytest.mark.parametrize("kind", [k for k in DONE if "hand" not in k])
+@pytest.mark.parametrize(
+    ("kind", "host"), part([*product([k for k in DONE if "hand" not in k], FILES)], EVERY)
+)
 def test_what_the_user_adds_after_us_stays(kind: str, host: str) -> None:
     home = Home()
     DONE[kind](home, host)

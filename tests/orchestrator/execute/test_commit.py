@@ -55,3 +55,15 @@ def test_a_long_title_is_cut_and_the_trailer_names_the_digest(applied: Journey) 
     assert len(subject) <= SUBJECT_LENGTH
     assert subject.endswith("…")
     assert body == f"a b\n\nc\n\nPlan-Digest: {plan.digest}\n"
+
+
+@pytest.mark.requirement("CM-1")
+def test_a_sign_off_that_ends_the_approach_is_a_trailer_of_the_commit(applied: Journey) -> None:
+    plan = store.load_plan(f"{applied.state_dir}/plan.json")
+    signed = "Signed-off-by: A Person <a@example.org>\nCo-authored-by: B <b@example.org>"
+    for last, kept in ((signed, f"{signed}\n"), ("Plan-Digest: 1", "")):
+        overview = plan.overview.model_copy(update={"approach": f"a\n\n{last}"})
+        message = message_of(plan.model_copy(update={"overview": overview}))
+        applied.repository.git("commit", "-q", "--allow-empty", "-m", message)
+        found = applied.repository.git("log", "-1", "--format=%(trailers)")
+        assert found.strip() == f"{kept}Plan-Digest: {plan.digest}"

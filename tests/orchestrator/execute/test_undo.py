@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from orchestrator.execute.undo import undo_plan
 from shared.run import open_state
 from state.errors import Refused
+from tests.e2e.conftest import set_hook
 from tests.e2e.drawn import alter
-from tests.journey import FILES, Journey
+from tests.journey import FILES, Journey, way_out, words_of
 from tests.ways_out import Walk
 
 if TYPE_CHECKING:
@@ -102,3 +104,36 @@ def test_where_the_revert_cannot_be_committed_no_file_is_written(make_repo: Repo
     with pytest.raises(Refused, match="HEAD is detached"):
         undo_plan(open_state(journey.state_dir, "/"))
     assert journey.repository.git("status", "--porcelain") == ""
+
+
+@pytest.mark.requirement("PL-31")
+def test_a_revert_that_hooks_refuse_leaves_all_as_it_was_and_ends_without_hooks_by_hand(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("committed")
+    git, before = journey.repository.git, journey.repository.git("rev-parse", "HEAD")
+    body = 'grep -q "^Revert" "$1" && { echo "no type in the title"; exit 1; }\nexit 0\n'
+    set_hook(journey.repository, "commit-msg", body)
+    refused = journey.planner("undo")
+    assert refused.code == 1
+    assert "no type in the title" in refused.text
+    assert words_of(way_out(refused.problems[0][1]))[0] == "start"
+    assert (git("rev-parse", "HEAD"), git("status", "--porcelain")) == (before, "")
+    for command in ("revert --no-commit ", "commit --no-verify --file "):
+        words = shlex.split(refused.text.partition(f"git {command}")[2].partition("`")[0])
+        git(*command.split(), *words)
+    done = journey.planner("undo")
+    assert done.code == 0, done.text
+    assert git("diff", "HEAD~2", "HEAD") == ""
+    assert open_state(journey.state_dir, "/").run.status == "CANCELLED"
+
+
+@pytest.mark.requirement("PL-31")
+def test_signing_that_breaks_after_the_approval_offers_the_undo(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("applied")
+    journey.repository.git("config", "commit.gpgSign", "true")
+    journey.repository.git("config", "gpg.program", "false")
+    refused = journey.planner("exec", "commit")
+    assert refused.code == 1
+    assert "or take the apply back: " in refused.text
+    assert journey.planner("undo").code == 0

@@ -17,7 +17,7 @@ from state.database import Database
 from state.errors import Refused
 from tests.journey import FILES, LAUNCHER, Journey, call, words_of
 from tests.light_plans import Lightly
-from tests.shared.guard.client import SESSION, Client
+from tests.shared.guard.client import SESSION, Client, planned_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +32,7 @@ pytestmark = pytest.mark.requirement("PM-4", "PM-5")
 @pytest.fixture
 def repo(make_repo: Repositories) -> Repository:
     """A repository in which the session plans without a run."""
-    repository = make_repo(files=FILES)
-    assert call(repository.path, "mode", "enter", "--agent", SESSION).code == 0
-    return repository
+    return planned_in(make_repo(files=FILES))
 
 
 def _gone(root: Path) -> None:

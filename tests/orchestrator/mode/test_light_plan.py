@@ -16,7 +16,7 @@ from shared.mode.where import Target
 from shared.resources import sessions_path
 from state.errors import Refused
 from state.light import DONE, STARTED
-from tests.journey import call, parsed
+from tests.journey import FILES, Journey, call, parsed
 from tests.light_plans import PLAN, Lightly
 from tests.shared.guard.client import Client
 
@@ -253,3 +253,17 @@ def test_a_plan_that_asks_is_approved_once_it_has_the_answer(make_repo: Reposito
     again = lightly.submit()
     assert f"- {asked} → Yes." in again.text
     assert lightly.run("approve", lightly.status()["digest"]).code == 0
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_status_tells_of_a_light_plan_where_no_run_is_under_way(
+    make_repo: Repositories, *, before: bool
+) -> None:
+    repo = make_repo("project", FILES)
+    if before:
+        assert Journey(repo).to("design").planner("cancel").code == 0
+    light = Lightly(repo).to("submitted")
+    told = call(repo.path, "status")
+    assert told.code == 0, told.text
+    assert told.text == light.run("mode", "status").text
+    assert json.loads(call(repo.path, "status", "--json").text)["stage"] == "submitted"

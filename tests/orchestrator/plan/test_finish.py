@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.plan.finish import finish_phase
+from shared.candidates import chosen_commands
 from shared.qr.schema import read_review
 from shared.resources import plan_path, review_path
 from shared.run import open_state
@@ -184,3 +185,14 @@ def test_a_design_with_bare_reasons_and_odd_spelling_comes_to_the_gate_and_is_fi
         {"op": "set", "id": entity, "version": 1, "fields": fields} for entity, fields in fixes
     ]
     assert journey.advance().block.get("number") == "6", journey.last.text
+
+
+@pytest.mark.requirement("SD-7")
+def test_a_refused_end_of_the_work_chooses_no_command_either(make_repo: Repositories) -> None:
+    """An error means that nothing has changed."""
+    journey = Journey(make_repo(files=FILES)).to("code")
+    journey.write_answer("verify.txt", "true")
+    journey.write_answer("bad.json", [{"op": "remove", "id": "M-009", "version": 1}])
+    words = ("plan", "done", "--phase", "plan-code", "--command-file", "answers/verify.txt")
+    assert journey.planner(*words, "--batch", "answers/bad.json").block.tag == "error"
+    assert chosen_commands(journey.state_dir) == []

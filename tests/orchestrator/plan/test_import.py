@@ -91,3 +91,25 @@ def test_the_command_says_what_it_has_left_out(make_repo: Repositories) -> None:
     )
     stored = load_plan(f"{journey.state_dir}/plan.json")
     assert [m.depends_on for m in stored.milestones] == [("M-002",), ()]
+
+
+@pytest.mark.requirement("SD-1")
+def test_what_an_imported_plans_strategy_asked_is_named_and_cited_by_nobody(
+    make_repo: Repositories,
+) -> None:
+    """Its user has answered it there; here its id may become that of another question."""
+    journey = Journey(make_repo("repo", files=FILES))
+    journey.start()
+    plan = json.loads(json.dumps(OLDER_PLAN))
+    plan["milestones"][0]["requirements"] = ["dates are read", "CP-001", "CP-002"]
+    options = [{"key": "a", "label": "A"}, {"key": "b", "label": "B"}]
+    asked = {"question": "Which?", "options": options, "outcome": "declined: no", "answer": "A"}
+    told = {"question": "For whom?", "options": [], "origin": "strategy", "answer": "All."}
+    plan["checkpoints"] = [{"id": "CP-001", **told}, {"id": "CP-002", **asked}]
+    journey.write_answer("old.json", plan)
+    answer = journey.planner("plan", "import", f"{journey.state_dir}/answers/old.json")
+    assert "CP-001: what a strategy asked, For whom? → All." in answer.data("left out")
+    stored = load_plan(f"{journey.state_dir}/plan.json")
+    assert stored.milestones[0].requirements == ("dates are read", "CP-002")
+    [kept] = stored.checkpoints
+    assert (kept.id, kept.answer, kept.outcome) == ("CP-002", "", "")

@@ -79,6 +79,26 @@ def test_the_same_answer_again_changes_nothing(coding: Journey) -> None:
     assert opened(coding).database.answers(opened(coding).run)["CP-001"].earlier == []
 
 
+@pytest.mark.parametrize("role", [(), ("--role", "architect")])
+def test_a_question_that_is_answered_keeps_its_words(
+    coding: Journey, role: tuple[str, ...]
+) -> None:
+    """An answer rests on them: whoever designs says what became of it, in edits of either form."""
+    late = coding.planner("decide", "CP-001", "b")
+    other = [{"key": "a", "label": "Way b"}, {"key": "b", "label": "Way a"}]
+    edit = stated(coding, "CP-001", "") | {"fields": {"question": "Whose?", "options": other}}
+    coding.write_answer("other.json", [edit])
+    by_file = coding.planner("plan", "batch", "--file", "answers/other.json", *role)
+    words = ("--version", str(edit["version"]), "--question", "Whose?")
+    by_word = coding.planner("plan", "set", "CP-001", *words, *role)
+    for refused in (by_file, by_word, done(coding, [edit])):
+        assert refused.code == 1
+        assert "CP-001 is answered already, so its `question` stays as it is" in refused.text
+        assert "outcome; or ask another" in refused.text
+    assert done(coding, [stated(coding, "CP-001", "declined: too late")]).code == 0
+    assert late.code == 0
+
+
 def test_what_became_of_it_is_read_by_who_approves(coding: Journey) -> None:
     coding.planner("decide", "CP-001", "b")
     wrong = done(coding, [stated(coding, "CP-001", "no time")])
@@ -196,3 +216,23 @@ def test_a_pointless_question_is_withdrawn_and_who_approves_reads_why(
     summary = journey.to("submitted").last.data("summary")
     assert "answered: CP-001 Which name? → withdrawn: f is gone" in summary
     assert "answered: CP-002 Which file? → Way b (left to the assistant)" in summary
+
+
+def test_words_that_are_added_once_the_design_has_ended_are_a_remark(
+    make_repo: Repositories,
+) -> None:
+    """Before, they are read with the task; both are in the list of what was said."""
+    journey = Journey(make_repo(files=FILES)).to("design")
+    early = journey.planner("context", "add-quote", "Keep f.")
+    assert (early.code, early.data("quote")) == (0, "Keep f.")
+    journey.to("code")
+    late = journey.last = journey.planner("context", "add-quote", "Add g.")
+    assert name_of(late) == "plan-design-execute", late.text
+    assert late.data("due again because") == "RM-001: Add g."
+    done(journey, [stated(journey, "RM-001", "declined: another plan")])
+    journey.to("submitted")
+    listed = journey.planner("plan", "show", "said").data("said").splitlines()
+    assert listed[-2:] == [
+        "quote 1, quote, revision 1: Keep f. → read with the task, by whoever designs and judges",
+        "RM-001, remark, revision 1: Add g. → declined: another plan",
+    ]

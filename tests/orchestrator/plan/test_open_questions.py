@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.journey import FILES, Answer, Journey, passing, words_of
+from tests.journey import FILES, LAUNCHER, Answer, Journey, passing, way_out, words_of
 from tests.larger_tasks import larger
 from tests.orchestrator.execute.waves import NEW, hand_in, intents, opened, writing
 from tests.orchestrator.plan.test_context import as_host, ask, question
@@ -40,11 +40,23 @@ def test_the_phase_does_not_end_and_its_step_asks_first(coding: Journey) -> None
     assert (kind, 'at="CP-001"' in refused.text) == ("refused", True)
     assert "the question is not answered: Which name?" in text
     assert "a (Way a), b (Way b)" in text
-    assert "retry: " in text
-    assert "decide CP-001 a" in text
+    assert f"ask the user, then `{LAUNCHER} decide CP-001 KEY" in text
+    retry = words_of(way_out(text))
+    assert retry[:1] == ["step"]
+    assert asks(coding.call(*retry)) == ["CP-001"]
     assert asks(as_host(coding)) == ["CP-001"]
     coding.follow(coding.last.next("CP-001 b"))
     assert coding.to("submitted").last.code == 0
+
+
+def test_what_an_option_means_is_read_by_who_chooses(coding: Journey) -> None:
+    options = [
+        {"key": "a", "label": "Way a", "description": "g stays"},
+        {"key": "b", "label": "Way b"},
+    ]
+    assert ask(coding, [{"question": "Which?", "options": options}], "developer").code == 0
+    asked = {o.get("value"): o.text for o in as_host(coding).block.iter("option")}
+    assert asked == {"a": "Way a – g stays", "b": "Way b"}
 
 
 @pytest.mark.requirement("SD-2")

@@ -57,7 +57,7 @@ def stages(journey: Journey) -> tuple[str, int, str | None]:
     return run.stage, run.step, run.digest
 
 
-@pytest.mark.parametrize("point", ["design", "code", "docs", "freeze", "submitted"])
+@pytest.mark.parametrize("point", part(["design", "code", "docs", "freeze", "submitted"], 2))
 def test_an_edit_is_refused_at_the_next_gate_and_passes_once_it_is_accepted(
     repository: Repository, point: str
 ) -> None:

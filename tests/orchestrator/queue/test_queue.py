@@ -115,6 +115,34 @@ def test_the_next_plan_starts_and_is_printed_again_until_it_has_ended(queue: Que
 
 
 @pytest.mark.requirement("PC-14")
+def test_of_two_with_the_same_words_the_one_that_waits_is_not_the_one_that_has_begun(
+    queue: Queue,
+) -> None:
+    queue.add("Format dates")
+    queue.add("Parse dates", "--after", "Q-001")
+    queue.add("Parse dates", "--priority", "1")
+    assert queue("queue", "next").code == 0
+    assert queue.statuses() == {"Q-001": "READY", "Q-002": "WAITING", "Q-003": "ACTIVE"}
+
+
+@pytest.mark.requirement("SD-8")
+def test_two_sessions_do_not_go_on_with_the_same_plan_of_the_queue(queue: Queue) -> None:
+    queue.add("Parse dates")
+    queue.add("Format dates")
+    first = queue("queue", "next", "--agent", "s-1")
+    assert queue("queue", "next", "--agent", "s-1").text == first.text
+    second = queue("queue", "next", "--agent", "s-2")
+    assert second.block.get("state_dir") != first.block.get("state_dir"), second.text
+    assert queue.statuses() == {"Q-001": "ACTIVE", "Q-002": "ACTIVE"}
+    for name, block in (("s-1", first), ("s-2", second)):
+        again = queue("queue", "next", "--agent", name)
+        assert again.block.get("state_dir") == block.block.get("state_dir"), again.text
+    third = queue("queue", "next", "--agent", "s-3")
+    assert (third.code, third.problems[0][0]) == (1, "not_found")
+    assert "another session works on Q-001, Q-002" in third.text
+
+
+@pytest.mark.requirement("PC-14")
 def test_a_completed_plan_frees_those_after_it_and_its_proof_names_the_next(
     make_repo: Repositories,
 ) -> None:

@@ -51,7 +51,7 @@ def test_the_queue_is_in_the_order_of_priority_and_says_what_waits(database: Dat
     assert lines(database) == [
         "Q-003 READY three · priority 5", "Q-001 READY one", "Q-002 WAITING two · waits for Q-001"
     ]  # fmt: skip
-    assert following(database).row.id == "Q-003"
+    assert following(database, "").row.id == "Q-003"
     assert waiting(database) == lines(database)
     assert places(database)[2].to_json() == {
         "id": "Q-002", "request": "two", "priority": 0, "after": ["Q-001"], "status": "WAITING",
@@ -66,7 +66,7 @@ def test_a_run_with_its_words_is_that_of_a_request(database: Database) -> None:
     assert lines(database)[1:] == [
         "Q-001 ACTIVE one", "Q-002 WAITING two · waits for Q-001 (ACTIVE)"
     ]  # fmt: skip
-    assert following(database).row.id == "Q-001"
+    assert following(database, "").row.id == "Q-001"
     assert [line.split()[0] for line in waiting(database)] == ["Q-003", "Q-002"]
 
 
@@ -77,7 +77,7 @@ def test_what_is_completed_frees_what_waits_for_it(database: Database) -> None:
     run(database, "two", "COMPLETED")
     run(database, "three", "COMPLETED")
     assert not has_ready(database)
-    [problem] = refusal(following, database)
+    [problem] = refusal(following, database, "")
     assert problem.problem == "nothing waits in the queue"
     assert problem.allowed == 'planner queue add "TEXT"'
 
@@ -85,7 +85,7 @@ def test_what_is_completed_frees_what_waits_for_it(database: Database) -> None:
 def test_where_nothing_can_start_what_waits_is_named(database: Database) -> None:
     run(database, "one", "CANCELLED")
     run(database, "three", "COMPLETED")
-    [problem] = refusal(following, database)
+    [problem] = refusal(following, database, "")
     assert problem.problem == "nothing of the queue can start"
     assert problem.allowed == "Q-002 WAITING two · waits for Q-001 (CANCELLED)"
 

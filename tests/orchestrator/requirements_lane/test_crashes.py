@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.requirements_record import CURRENT
+from tests.forms import part
 from tests.journey import call
 from tests.kills import Kept, kill_everywhere
 from tests.requirement_rounds import MESSAGE, SUMMARY, WANTED, Rounds
@@ -107,7 +108,7 @@ CASES: dict[str, Prepared] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", part([*CASES], 3, outer=True))
 def test_a_command_killed_anywhere_is_done_once_when_it_is_repeated(
     rounds: Rounds, case: str, say: Callable[[str], None]
 ) -> None:
@@ -126,7 +127,7 @@ def test_a_command_killed_anywhere_is_done_once_when_it_is_repeated(
     say(f"{case}: {kill_everywhere(kept, words, check, KILLS)} kills, all recovered")
 
 
-@pytest.mark.parametrize("case", ["refine", "implement", "complete", "commit"])
+@pytest.mark.parametrize("case", part(["refine", "implement", "complete", "commit"], 2, outer=True))
 def test_the_next_start_recovers_a_command_killed_anywhere(
     rounds: Rounds, case: str, say: Callable[[str], None]
 ) -> None:

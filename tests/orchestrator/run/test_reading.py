@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.resources import sessions_path
 from shared.run import open_state
+from tests.forms import part
 from tests.journey import FILES, Journey
 from tests.light_plans import Lightly
 
@@ -41,9 +43,10 @@ def files_of(journey: Journey) -> dict[str, tuple[bytes, int]]:
 
 
 @pytest.mark.requirement("PM-8")
-@pytest.mark.parametrize("config", ["", CANCELS], ids=["pauses", "cancels"])
-@pytest.mark.parametrize("point", ["design", "submitted"])
-@pytest.mark.parametrize("passed_s", [0, DAY_S], ids=["in time", "overdue"])
+@pytest.mark.parametrize(
+    ("config", "point", "passed_s"),
+    part([*product(["", CANCELS], ["design", "submitted"], [0, DAY_S])], 3),
+)
 def test_opening_a_run_and_reading_it_leave_every_file_as_it_was(
     make_repo: Repositories,
     users_settings: Callable[[str], object],

@@ -220,3 +220,18 @@ def test_a_chat_is_held_wherever_head_is(
     begun = call(repo.path, "start", "--chat", "What does f do?")
     assert (begun.code, begun.name) == (0, "strategy")
     assert begun.data("request") == "What does f do?"
+
+
+@pytest.mark.requirement("PC-10")
+def test_what_a_killed_first_start_left_unfinished_is_removed(repo: Repository) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = [
+        repo.path / folder / f".{name}.{ended.pid}.planner-tmp"
+        for folder, name in ((".planner", ".gitignore"), (".git/info", "exclude"))
+    ]
+    for path in left:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("*")
+    assert start_run(str(repo.path), REQUEST, None).state is not None
+    assert not any(path.exists() for path in left)

@@ -333,7 +333,13 @@ def test_a_tool_is_proposed_and_run_by_nobody(repository: Repository) -> None:
     shown = choice.choose(value)
     assert shown.data("command") == "touch made-by-it"
     assert "a person has confirmed it" in shown.text
-    assert "The strategy has ended" in choice.follow("done").text
+    refused = choice.follow("done")
+    assert (refused.code, refused.problems[0][0]) == (1, "refused")
+    assert "planner.toml has no `touch made-by-it` among [verify] commands" in refused.text
+    assert "FAIL, with the reason, where it cannot be made" in refused.text
+    config = repository.path / "planner.toml"
+    config.write_text('[verify]\ncommands = ["touch made-by-it"]\n', encoding="utf-8")
+    assert "The strategy has ended" in choice.call(*words_of(shown.next("done"))).text
     assert not (repository.path / "made-by-it").exists()
 
 

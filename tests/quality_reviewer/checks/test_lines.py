@@ -142,6 +142,17 @@ def test_underlines_and_single_markers_are_no_merge(desk: Desk, text: str) -> No
         ("a.rb", "  binding.pry"),
         ("a.rb", "require 'pry'; binding.pry"),
         ("a.rs", "    let x = dbg!(y);"),
+        ("a.py", 'print("debug")'),
+        ("a.py", "print('DEBUG:', x)"),
+        ("a.py", 'print(f"debug: {x}")'),
+        ("a.py", "if x: print('>>> here', x)"),
+        ("a.py", "print('XXX')"),
+        ("a.js", "  console.log('debug', x);"),
+        ("a.ts", "console.log(`DEBUG: ${x}`)"),
+        ("a.go", '\tfmt.Println("got here")'),
+        ("a.rs", '    println!("debug: {}", x);'),
+        ("a.java", '  System.out.println("xxx");'),
+        ("a.rb", "  puts 'here'"),
     ],
 )
 def test_a_debug_leftover_is_found_with_its_line(desk: Desk, file: str, line: str) -> None:
@@ -163,6 +174,12 @@ def test_a_debug_leftover_is_found_with_its_line(desk: Desk, file: str, line: st
         ("a.rb", "# binding.pry\n"),
         ("a.rs", '// dbg!(x)\nprintln!("dbg!(x)");\n'),
         ("a.md", "debugger;\nbreakpoint()\n"),
+        ("a.py", "print('debug mode is on')\nprint('Debugging is off:', x)\nprint(debug)\n"),
+        ("a.py", 'print(f"here {path}")\nprint("heresy", "debug")\nlog.debug("debug")\n'),
+        ("a.py", 'from ours import print\nprint("debug")\n'),
+        ("a.js", "console.log('debug mode is on');\n// console.log('debug')\nlog('debug');\n"),
+        ("a.go", 'fmt.Println("debugger attached")\nlog.Debug("debug")\n'),
+        ("a.md", "print('debug')\n"),
     ],
 )
 def test_words_about_debugging_are_no_leftovers(desk: Desk, file: str, text: str) -> None:

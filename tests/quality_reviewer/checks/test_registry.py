@@ -16,6 +16,7 @@ from shared.qr.schema import Review, check_review
 from shared.resources import ROOT
 from state.models import Change
 from state.phases import PLANNING_PHASES
+from tests.forms import examples
 from tests.quality_reviewer.checks.conftest import make_milestone, make_plan
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def subject_of(before: dict[str, bytes], after: dict[str, bytes], *, as_docs: bo
 
 
 @pytest.mark.requirement("PL-24")
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(FILES, FILES, st.booleans())
 def test_whatever_files_hold_every_check_answers_with_sound_items(
     before: dict[str, bytes], after: dict[str, bytes], as_docs: bool

@@ -11,12 +11,15 @@ import pytest
 
 from shared.execution import holder
 from shared.resources import ROOT
-from tests.journey import call
+from tests.journey import FILES, Journey, call
 from tests.shared.execution.scene import Scene, milestone
 from tests.state.plans import refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.conftest import Repository
 
 pytestmark = pytest.mark.requirement("PC-10")
 
@@ -128,3 +131,19 @@ def test_anybody_may_pause_decide_and_look_while_another_executes(
         assert call(os.sep, *argv, "--state-dir", scene.state_dir).code == 0, argv
     state = scene.state()
     assert state.database.holder(state.run) is None, "nobody holds a run that has ended"
+
+
+def test_what_is_refused_does_not_make_its_instance_the_holder(
+    make_repo: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("approved")
+    journey.repository.write("src/a.py", "mine\n")
+    monkeypatch.setenv(holder.VARIABLE, "one")
+    assert journey.planner("exec", "apply").code == 1
+    journey.repository.git("checkout", "--", "src/a.py")
+    monkeypatch.setenv(holder.VARIABLE, "two")
+    assert journey.planner("exec", "apply").code == 0
+    journey.repository.write("src/a.py", "mine\n")
+    assert journey.planner("exec", "commit").code == 1
+    monkeypatch.setenv(holder.VARIABLE, "one")
+    assert "another instance executes this run: two" in journey.planner("exec", "commit").text

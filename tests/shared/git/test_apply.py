@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -191,9 +192,11 @@ def test_a_plan_from_elsewhere_can_name_no_path_outside_the_tree(
 # line ends, filters and their kin
 
 
-@pytest.mark.parametrize("autocrlf", ["true", "input", "false"])
+RULES = (b"", b"* text=auto\n", b"*.txt eol=crlf\n", b"*.txt eol=lf\n")
+
+
 @pytest.mark.parametrize(
-    "attributes", [b"", b"* text=auto\n", b"*.txt eol=crlf\n", b"*.txt eol=lf\n"]
+    ("attributes", "autocrlf"), part([*product(RULES, ["true", "input", "false"])], 4)
 )
 def test_line_ends_are_what_git_would_check_out(
     project: Project, tmp_path: Path, autocrlf: str, attributes: bytes

@@ -206,7 +206,7 @@ def _folders(root: Path) -> set[str]:
 
 
 @pytest.mark.requirement("PL-19", "PL-31", "PL-32")
-@pytest.mark.parametrize("name", part([*EDITS], 3))
+@pytest.mark.parametrize("name", part([*EDITS], 5))
 def test_a_change_of_any_kind_applies_in_a_clone_and_can_be_taken_back(
     project: Project, tmp_path: Path, name: str
 ) -> None:

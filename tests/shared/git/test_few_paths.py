@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 FILES: dict[str, str | bytes] = {
     "a/b/c.txt": "c\n", "a/b/d.txt": "d\n", "a/only/one.txt": "1\n", "g*": "g\n", "gx": "x\n",
-    "plain": "p\n", "z/:(top)x": "odd\n", "über/ä\nö": "lines\n",
+    "plain": "p\n", "plain.txt": "t\n", "z/:(top)x": "odd\n", "über/ä\nö": "lines\n",
+    "two\nlines/in/one.txt": "1\n",
 }  # fmt: skip
 # Changed, new in new folders, removed with its folder, a file that becomes a folder, and back.
 CASES = {
@@ -29,6 +30,7 @@ CASES = {
     "new": ["new/deep/er/file", "a/b/new"],
     "gone": ["-a/only/one.txt", "-plain"],
     "folder for a file": ["-plain", "plain/inside"],
+    "below a folder of two lines": ["two\nlines/in/one.txt", "two\nlines/new/file"],
     "file for a folder": ["-a/only/one.txt", "a/only"],
 }
 

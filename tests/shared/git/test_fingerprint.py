@@ -12,6 +12,7 @@ import pytest
 
 from shared.git import fingerprint
 from shared.git.repository import exclude_planner, find_repository
+from tests.forms import part
 from tests.shared.git.conftest import Project, add_hook, look
 
 if TYPE_CHECKING:
@@ -208,7 +209,15 @@ CHANGES: list[tuple[Callable[[Project], None], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("act", "found"), CHANGES, ids=[act.__name__ for act, _ in CHANGES])
+IN_BOTH_FORMATS = [
+    *(("sha1", *case) for case in CHANGES), *part([("sha256", *case) for case in CHANGES], 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kept", "act", "found"), IN_BOTH_FORMATS, indirect=["kept"],
+    ids=[f"{form}-{act.__name__}" for form, act, _ in IN_BOTH_FORMATS],
+)  # fmt: skip
 def test_what_changed_is_named(
     kept: Project, act: Callable[[Project], None], found: dict[str, str]
 ) -> None:

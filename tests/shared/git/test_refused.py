@@ -211,6 +211,7 @@ def test_a_worktree_that_was_never_complete_or_is_none_is_made_again(project: Pr
     for name in os.listdir(tree.admin):
         if "planner" in name:
             os.unlink(os.path.join(tree.admin, name))
+    os.unlink(f"{worktree}.made-at")
     problem = refused(lambda: commit_of(project.repo, worktree))
     assert "never complete" in problem.problem
     shutil.rmtree(tree.admin)

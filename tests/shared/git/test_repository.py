@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -52,6 +53,37 @@ def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
     assert "this folder does not exist" in _said(tmp_path / "nowhere")
     with pytest.raises(Refused):
         find_repository(str(tmp_path))
+
+
+@pytest.mark.parametrize("setting", ["core.bare=true", "core.worktree=/nowhere"])
+def test_a_setting_that_hides_the_files_is_named_with_the_command_that_sets_it_right(
+    project: Project, setting: str
+) -> None:
+    name, _, value = setting.partition("=")
+    project.git("config", name, value)
+    with pytest.raises(Refused, match=name) as refused:
+        find_repository(str(project.root / "src"))
+    [problem] = refused.value.problems
+    subprocess.run(problem.retry.split(), cwd=project.root, check=True)
+    assert check_startable(str(project.root / "src")) == []
+
+
+def test_what_git_says_of_an_owner_is_told_whole_with_its_command(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    command = "git config --global --add safe.directory '/a folder'"
+    text = "fatal: detected dubious ownership in repository at '/a folder'\\n"
+    text += "To add an exception for this directory, call:\\n\\n\\t" + command
+    git.write_text(f'#!/bin/sh\nprintf "{text}\\n" >&2\nexit 128\n')
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", str(git.parent), prepend=os.pathsep)
+    with pytest.raises(Refused) as refused:
+        find_repository(str(project.root))
+    [problem] = refused.value.problems
+    assert problem.problem.endswith(f"call: {command}")
+    assert problem.retry == command
 
 
 def test_a_bare_repository_is_refused(project: Project, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def _furnish(project: Project) -> None:
 
 
 @pytest.mark.requirement("PL-32", "PL-33", "PP-1")
-@pytest.mark.parametrize("route", part(ROUTES, 2))
+@pytest.mark.parametrize("route", part(ROUTES, 4))
 @pytest.mark.usefixtures("level")
 def test_nothing_outside_the_worktree_is_changed(project: Project, route: str) -> None:
     # At the repository's own path a stash would take the change itself out of the tool's sight.
@@ -210,7 +210,7 @@ def test_a_private_temporary_folder_is_there_and_goes(project: Project, route: s
 
 @pytest.mark.requirement("PL-33")
 @pytest.mark.usefixtures("level")
-@pytest.mark.parametrize("route", part(ROUTES, 2))
+@pytest.mark.parametrize("route", part(ROUTES, 4))
 def test_what_is_left_in_the_background_is_ended(project: Project, route: str) -> None:
     tries = 'test -e left || { touch left; tail -f /dev/null "$PWD/left" & }'
     project.capture(formatters=_arm(project, route, tries))

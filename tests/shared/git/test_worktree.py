@@ -74,6 +74,7 @@ def test_a_half_made_one_is_made_again(project: Project, damage: str) -> None:
     project.begin()
     admin = project.root / ".git/worktrees/worktree"
     (admin / "planner-made-at").unlink()
+    Path(f"{project.worktree}.made-at").unlink()
     if damage == "no files":
         shutil.rmtree(project.worktree)
     elif damage == "no index":

@@ -10,10 +10,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.guard import hook
 from shared.resources import ROOT, quote
+from tests.journey import call
+from tests.prepared import prepared
+
+if TYPE_CHECKING:
+    from tests.conftest import Repository
 
 SESSION = "session-1"
 GUARD = f"{ROOT}/hooks/guard"
@@ -30,6 +35,17 @@ def alone() -> tuple[str, ...]:
     tried = (*words, "--kill-child") if shutil.which("unshare") else ("false",)
     done = subprocess.run([*tried, "true"], capture_output=True, check=False)
     return tried if done.returncode == 0 else ()
+
+
+def planned_in(repository: Repository, agent: str = SESSION) -> Repository:
+    """Have the session of an agent, "" for any, plan without a run; return the repository."""
+    words = ("mode", "enter", *(("--agent", agent) if agent else ()))
+
+    def enter() -> None:
+        assert call(repository.path, *words).code == 0
+
+    prepared(repository, words, enter)
+    return repository
 
 
 class Client:

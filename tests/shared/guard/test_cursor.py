@@ -12,7 +12,8 @@ from shared.clients import client_of
 from shared.guard import hook
 from shared.resources import quote
 from tests.hook_entries import hooks_of
-from tests.journey import FILES, LAUNCHER, call
+from tests.journey import FILES, LAUNCHER
+from tests.shared.guard.client import planned_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,9 +35,7 @@ COMMON = {
 @pytest.fixture
 def repo(make_repo: Callable[..., Repository]) -> Repository:
     """A repository that plans."""
-    repository = make_repo(files={**FILES, ".env": "TOKEN=1"})
-    assert call(repository.path, "mode", "enter").code == 0
-    return repository
+    return planned_in(make_repo(files={**FILES, ".env": "TOKEN=1"}), "")
 
 
 def answer(repo: Repository, event: str, **given: object) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text, left_out
 from shared.guard.own import understand
 from shared.guard.policy.git import GIT
+from tests.prepared import prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.conftest import Repository
@@ -289,6 +290,12 @@ def keeper(make_repo: Repositories) -> str:
     """Return a repository in whose every version files with secrets are tracked."""
     kept = (".env", "src/.env.local", "src/deep/site.PEM", ".env.example", "src/a.txt")
     repo = make_repo(files=dict.fromkeys(kept, "begin\n"))
+    prepared(repo, ("make versions",), lambda: make_versions(repo, kept))
+    return str(repo.path)
+
+
+def make_versions(repo: Repository, kept: Sequence[str]) -> None:
+    """Give a repository five versions of these files, in commits, stash, index and on disk."""
     root = str(repo.path)
 
     def write(text: str) -> None:
@@ -304,7 +311,6 @@ def keeper(make_repo: Repositories) -> str:
     write("four")
     git(root, "add", ".")
     write("five")
-    return root
 
 
 @pytest.mark.requirement("PP-8")

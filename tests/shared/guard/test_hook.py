@@ -16,7 +16,7 @@ from shared.mode import sessions
 from shared.resources import launcher, quote
 from tests.journey import FILES, LAUNCHER, Journey, call, shell, words_of
 from tests.light_plans import Lightly
-from tests.shared.guard.client import SESSION, Client
+from tests.shared.guard.client import SESSION, Client, planned_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +32,7 @@ RO = f"{OURS} ro"
 @pytest.fixture
 def repo(make_repo: Repositories) -> Repository:
     """A repository in which the session plans without a run."""
-    repository = make_repo(files=FILES)
-    assert call(repository.path, "mode", "enter", "--agent", SESSION).code == 0
-    return repository
+    return planned_in(make_repo(files=FILES))
 
 
 @pytest.fixture

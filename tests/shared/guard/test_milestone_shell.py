@@ -45,8 +45,9 @@ def agent(journey: Journey) -> Agent:
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> None:
+def held(journey: Journey, monkeypatch: pytest.MonkeyPatch) -> None:
     """The place holds."""
+    del journey  # it comes first, since it is walked anew once a part of the product is replaced
     monkeypatch.setattr("shared.guard.shell.level", lambda _: Level("namespaces"))
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from shared.guard.secrets import excluded
 from shared.resources import launcher
-from tests.journey import call
-from tests.shared.guard.client import SESSION, Client
+from tests.shared.guard.client import Client, planned_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +40,7 @@ def root(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (*SECRETS[:3], "../.ssh/id_rsa", ".env.example"):
         (repo.path / name).write_text("VALUE\n")
     (repo.path / "link.txt").symlink_to(".env")
-    assert call(repo.path, "mode", "enter", "--agent", SESSION).code == 0
-    return repo.path
+    return planned_in(repo).path
 
 
 @pytest.mark.requirement("PP-2")

@@ -236,6 +236,25 @@ def test_a_pattern_matches_at_least_what_a_shell_matches(
     assert Pattern(pattern, range(len(pattern))).matches(name) is fits
 
 
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a folder of very many files, folders and links, which deciding only reads."""
+    crowd = tmp_path_factory.mktemp("crowded")
+    for number in range(2_900):
+        (crowd / f"{'a' * 200}{number}").touch()
+    deep = crowd / "d"
+    for number in range(60):
+        (deep / f"{number}" / "x").mkdir(parents=True)
+    (crowd / "loop").symlink_to("loop")
+    # Each link leads through the next one hundreds of times.
+    for number in range(9):
+        (crowd / f"l{number}").symlink_to("/".join([f"l{number + 1}"] * 400))
+    (crowd / "l9").symlink_to(".")
+    for number in range(350):
+        (crowd / f"link{number}").symlink_to("d/../" * 800 + "d")
+    return str(crowd)
+
+
 @pytest.mark.requirement("PP-8")
 @pytest.mark.parametrize(
     "command",
@@ -245,22 +264,9 @@ def test_a_pattern_matches_at_least_what_a_shell_matches(
         "ls" + " l0/l0" * 500, "stat" + "".join(f" link{n}" for n in range(350)),
     ],
 )  # fmt: skip
-def test_no_command_is_decided_slowly_however_much_it_names(command: str, tmp_path: Path) -> None:
-    for number in range(2_900):
-        (tmp_path / f"{'a' * 200}{number}").touch()
-    deep = tmp_path / "d"
-    for number in range(60):
-        (deep / f"{number}").mkdir(parents=True)
-        (deep / f"{number}" / "x").mkdir()
-    (tmp_path / "loop").symlink_to("loop")
-    # Each link leads through the next one hundreds of times.
-    for number in range(9):
-        (tmp_path / f"l{number}").symlink_to("/".join([f"l{number + 1}"] * 400))
-    (tmp_path / "l9").symlink_to(".")
-    for number in range(350):
-        (tmp_path / f"link{number}").symlink_to("d/../" * 800 + "d")
+def test_no_command_is_decided_slowly_however_much_it_names(command: str, crowded: str) -> None:
     with within(80):
-        answer = decide(command, cwd=str(tmp_path))
+        answer = decide(command, cwd=crowded)
     assert not answer.allowed
     assert answer.instead
     assert "the guard failed" not in answer.reason

@@ -18,6 +18,7 @@ from shared.mode.reminder import MOST_INJECTED, current, injected, injection
 from shared.resources import ROOT, launcher
 from state.light import digest_of, mark, parse_light
 from state.plan_table import Milestone, Overview, Plan
+from tests.forms import examples
 from tests.journey import FILES, Journey, parsed, words_of
 from tests.light_plans import PLAN, Lightly
 from tests.shared.guard.client import Client
@@ -159,7 +160,7 @@ class TestTheText:
         st.lists(st.tuples(st.text(min_size=1, max_size=400), st.integers(0, 2)), min_size=1),
         st.text(min_size=1, max_size=400),
     )
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     def test_of_any_plan_is_at_most_600_tokens_in_one_element(
         self, steps: list[tuple[str, int]], summary: str
     ) -> None:

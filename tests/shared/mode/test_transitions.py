@@ -33,6 +33,7 @@ from state.clock import moment
 from state.database import Database
 from state.errors import Refused
 from state.stages import ACTIONS, READ_ONLY
+from tests.forms import examples
 from tests.state.test_stages import STATUS_STAGES
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -333,7 +334,7 @@ def test_any_sequence_of_actions_leaves_what_the_model_says() -> None:
     run_state_machine_as_test(
         Modes,
         settings=settings(
-            max_examples=40,
+            max_examples=examples(40),
             stateful_step_count=25,
             suppress_health_check=list(HealthCheck),
         ),

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from orchestrator.submit.page.render import render_page
 from shared.builders import visible
 from shared.resources import launcher
+from tests.forms import examples
 from tests.journey import FILES, Journey, call, default_answers, words_of
 from tests.orchestrator.submit.page.reviews import (
     DIGEST,
@@ -175,8 +176,8 @@ def test_findings_that_passed_say_why_they_could() -> None:
     assert "Open, which does not block in this round: qa-007 COULD" in page
     assert "Accepted by a person: qa-008 MUST" in page
     assert "gainst the figures" not in page
-    assert "tests of M-001: PASS, an agent" in page
-    assert "diff: PASS, the assistant itself" in page
+    assert "“tests” of M-001 passed, an agent" in page
+    assert "“diff” passed, the assistant itself" in page
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,7 @@ def tags_of_the_sample() -> set[str]:
     return {name for name, _ in Parsed(render_page(sample_review())).tags}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(ANYTHING)
 def test_any_text_anywhere_stays_text(text: str) -> None:
     text = text.encode("utf-8", "replace").decode()  # a plan holds no lone surrogate

@@ -1,0 +1,70 @@
+"""A damaged file of a run is refused with `repair`, which sets it aside; the run goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.forms import part
+from tests.journey import FILES, Journey, way_out, words_of
+from tests.requirement_rounds import Rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+pytestmark = pytest.mark.requirement("PC-10")
+DAMAGES = (b"", b"[1]", b'{"runs": [{"x": 1}], "candidates": 1')
+# The file, where the run is, and the command that reads the file.
+PLANNING = {
+    "candidates.json": ("code", "step planner"),
+    "verify-commands.json": ("code", "step planner"),
+    "tree-runs.json": ("code", "plan done --phase plan-code"),
+    "config.json": ("code", "step planner"),
+    "approval.json": ("applied", "exec commit"),
+    "apply/tree.json": ("applied", "exec commit"),
+}
+
+
+def is_damaged(path: Path, data: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", PLANNING)
+@pytest.mark.parametrize("data", part(DAMAGES, 3))
+def test_a_damaged_file_of_a_run_is_set_aside_and_the_run_goes_on(
+    make_repo: Callable[..., Repository], name: str, data: bytes
+) -> None:
+    point, command = PLANNING[name]
+    journey = Journey(make_repo("project", FILES)).to(point)
+    is_damaged(path := Path(journey.state_dir, name), data)
+    refused = journey.planner(*command.split())
+    assert refused.code == 1, refused.text
+    assert words_of(way_out(refused.problems[0][1]))[0] == "repair", refused.text
+    assert f"{name}: damaged" in journey.call("doctor").data("findings")
+    repaired = journey.call(*words_of(way_out(refused.problems[0][1])))
+    assert f"{path}.damaged-1" in repaired.data("set aside")
+    assert Path(f"{path}.damaged-1").read_bytes() == data
+    assert journey.call("repair").block.get("damaged") == "0"
+    journey.last = journey.planner("step", "planner" if point == "code" else "executor")
+    journey.to("committed")
+
+
+def test_a_damaged_memory_of_the_requirements_lane_ends_it_and_it_begins_again(
+    make_repo: Callable[..., Repository],
+) -> None:
+    rounds = Rounds(make_repo("project", FILES))
+    rounds.start()
+    path = Path(rounds.state_dir, "lifecycle.json")
+    path.write_bytes(b'{"codepath": ')
+    refused = rounds.planner("step", "requirements")
+    assert words_of(way_out(refused.problems[0][1]))[0] == "repair", refused.text
+    assert "lifecycle.json: damaged" in rounds.call("doctor").data("findings")
+    repaired = rounds.planner("repair").data("set aside")
+    assert "your requirements stay in planning/; begin again: " in repaired
+    assert rounds.start().code == 0, rounds.last.text
+    assert rounds.last.block.tag == "step"
