@@ -52,6 +52,18 @@ class Ran:
         }
         return runs | {f"{VERIFY} {n}": f"{VERIFY}: {r.command}" for n, r in self._verified.items()}
 
+    def with_commands(self, text: str) -> str:
+        """Return evidence with the command beside each run that it names (RV-9)."""
+        runs = {f"run {number}": run.command for number, run in self.runs.items()}
+        known = runs | {f"{VERIFY} {n}": r.command for n, r in self._verified.items()}
+        named = re.compile(rf"(?m)(?:^|(?<=; ))(run|{VERIFY}) (\d+)(?=:)")
+
+        def beside(found: re.Match[str]) -> str:
+            command = " ".join(known.get(found[0], "").split())
+            return f"{found[0]} (`{command}`)" if command else found[0]
+
+        return named.sub(beside, text)
+
     def problem(self, named: Citation) -> str:
         """Return why a command, or what the program ran to verify the change, shows nothing."""
         number, came_out = named.first, named.rest
