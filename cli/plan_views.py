@@ -83,19 +83,16 @@ def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -
     """
     from orchestrator.submit.outcomes import statements
 
-    if state.run.workflow == STRATEGY:
-        said, unproven = [], ()
-    else:
-        plan = state.plan
-        said, unproven = list(statements(plan, state.database.answers(state.run))), plan.unproven
+    plan = None if state.run.workflow == STRATEGY else state.plan
+    said = list(statements(plan, state.database.answers(state.run))) if plan else []
     if as_json:
-        found = [{"id": one.id, "unproven": one.text} for one in unproven]
+        found = [{"id": one.id, "unproven": one.text} for one in (plan.unproven if plan else ())]
         return json_text([*(one._asdict() for one in said), *found]) + "\n"
     lines = [
         f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}"
         for one in said
     ]
-    lines += lines_for(PERSON, (UNPROVEN,), plan) if unproven else []
+    lines += lines_for(PERSON, (UNPROVEN,), plan) if plan else []
     lines = [" ".join(line.split()) for line in lines]
     if as_markdown or form() == TEXT:
         listed = "\n".join(f"- {line}" for line in lines)

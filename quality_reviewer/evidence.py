@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.promises import unwritten_documents
 from quality_reviewer.citations import parts_of, read_citation
+from quality_reviewer.enclosing import around
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.questions import BY_ID, CRITERIA
+from quality_reviewer.quoted import is_quote, line_quoted, misread
 from quality_reviewer.ran import Ran
 from quality_reviewer.scopes import owner_of
-from quality_reviewer.signs import is_test
 from shared.builders import counted, first_of
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
+from shared.test_files import is_test
 from state.errors import Problem
 from state.milestones import changes_of, docs_of
 from state.phases import CODE_PHASES, DOCS_PHASES
@@ -31,11 +33,8 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 LEAST_REASON = 10  # letters
-LEAST_QUOTE = 4  # characters of a line: a bracket alone shows nothing
-MISREAD_QUOTE = 8  # characters of a line that stands beside the number of another one
 MOST_SHOWN = 8  # files, or ids
 _SHOWN_CHARS = 60
-_BESIDE = " \t`'\")]:,–-+"  # between a line's number and its words
 
 
 class Evidence:
@@ -117,10 +116,23 @@ class Evidence:
                 return self.ran.problem(named)
             case "line":
                 problem = self._line(item, named)
-                return "" if problem and self._is_quote(item, named) else problem
+                quoted = problem and self._is_quote(item, named)
+                return self._skipped(named) if quoted or not problem else problem
             case "file":
                 return ""
-        return "" if self._is_quote(item, named) else self._no_reference(item, named)
+        quoted = self._is_quote(item, named)
+        return self._skipped(named) if quoted else self._no_reference(item, named)
+
+    def _skipped(self, named: Citation) -> str:
+        """Return why a line of a test shows nothing, since the test is never run; else ''."""
+        lines = self._lines.planned(named.file) if self.is_test(named.file) else None
+        if not lines:
+            return ""
+        whole = self._lines.whole(named.file, base=False)
+        number = named.first if named.kind == "line" else line_quoted(named, whole)
+        if not 0 < number <= len(lines) or not around(lines, number).is_skipped:
+            return ""
+        return f"{named.file}:{number} stands in a test that is skipped, so it shows nothing"
 
     def _no_reference(self, item: Item, named: Citation) -> str:
         if named.file != named.rest and named.file in self._touched(item):
@@ -185,7 +197,7 @@ class Evidence:
         if named.among(lines):
             if named.last not in lines and named.last > (end := self._lines.length(file)):
                 return f"{file} ends with line {end}, before {named.last}"
-            return self._misread(named, lines)
+            return misread(named, lines, self._lines.whole(file, base=False))
         there = self._whole(file) if self._may_be_any(item, file) else None
         if there is None:
             where = "exists at the base" if self._of_design else "is touched by the change"
@@ -199,22 +211,6 @@ class Evidence:
     def _whole(self, file: str) -> list[str] | None:
         planned = self._lines.planned(file)
         return planned if planned is not None else self._lines.at_base(file)
-
-    def _misread(self, named: Citation, lines: Lines) -> str:
-        """Return which line reads as quoted beside the number of another one; '' if none does."""
-        words = _squeezed(named.rest).lstrip(_BESIDE)
-        if len(words) < MISREAD_QUOTE:
-            return ""
-        rows = [*lines.items(), *self._lines.whole(named.file, base=False).items()]
-        texts = [(number, _squeezed(t).lstrip(_BESIDE)) for number, own in rows for t in own]
-        quoted = [
-            number
-            for number, text in texts
-            if len(text) >= MISREAD_QUOTE and re.match(rf"{re.escape(text)}(?!\w)", words)
-        ]
-        if not quoted or named.among(quoted):
-            return ""
-        return f"{named.name} does not read as quoted: line {quoted[0]} does"
 
     def _may_be_any(self, item: Item, file: str) -> bool:
         """Return whether any line of a file may answer a question, changed or not."""
@@ -234,20 +230,7 @@ class Evidence:
         return found
 
     def _is_quote(self, item: Item, named: Citation) -> bool:
-        """Return whether a text is a file and a whole line of it that may answer the question.
-
-        The semicolon that ends many a line may be missing: it also stands between references. A
-        line that begins with a number looks like the number of another one.
-        """
-        said = f"{named.name}{named.rest}".removeprefix(named.file).lstrip("`'\"")
-        if not said.startswith(":"):
-            return False
-        words = _squeezed(said[1:])
-        lines = {t for ts in self.lines(item, named.file).values() for t in map(_squeezed, ts)}
-        wholes = [t for line in lines if len(t := line.rstrip(";")) >= LEAST_QUOTE]
-        if named.kind == "text":
-            return any(t in words for t in wholes)
-        return any(w.startswith(t) for w in (words, words.lstrip(_BESIDE)) for t in wholes)
+        return is_quote(named, self.lines(item, named.file))
 
     def allowed(self, item: Item, within: Callable[[str], bool] = bool) -> str:
         """Return what may be named instead: of the change, lines of files that are `within`."""
@@ -291,10 +274,6 @@ class Evidence:
         milestones, owner = self.plan.milestones, owner_of(item.scope, self.plan)
         own = [c for m in milestones if m.id == owner for c in changes_of(m)]
         return own or [c for m in milestones for c in changes_of(m)]
-
-
-def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()
 
 
 def _ranges(numbers: Iterable[int]) -> str:

@@ -66,9 +66,10 @@ def with_evidence_now(state: State, plan: Plan) -> Plan:
         evidence = Evidence(state, outcome.phase, plan, documented=True)
         items = [Item(**row) for row in passed.get(outcome.phase, [])]
         now = {(i.check, i.scope, i.evidence): look_up(evidence, i)[0].evidence for i in items}
+        texts = [now.get((a.check, a.scope, a.evidence)) or a.evidence for a in outcome.answers]
         answers = tuple(
-            a.model_copy(update={"evidence": now.get((a.check, a.scope, a.evidence)) or a.evidence})
-            for a in outcome.answers
+            a.model_copy(update={"evidence": evidence.ran.with_commands(text)})
+            for a, text in zip(outcome.answers, texts, strict=True)
         )
         reviews.append(outcome.model_copy(update={"answers": answers}))
     return plan.model_copy(update={"reviews": tuple(reviews)})

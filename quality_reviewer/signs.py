@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.checks.meaning import is_prose
 from shared.patch import read_patch
+from shared.test_files import is_test
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
@@ -73,9 +74,6 @@ _INTENDED: dict[Sign, str] = {
     "replace",
     "removed": "delete move remove rename",
 }
-_TEST = re.compile(
-    r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)(?:test_|conftest\.)|[._](?:test|spec)\."
-)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A number of several digits or with a fraction: 0, 1 and 2 are rarely a choice.
 _NUMBER = re.compile(r"(?<![\w.])(?:\d[\d_]*\.\d+|\d{2,})(?![\w.])")
@@ -160,11 +158,6 @@ def risk_of(milestone: Milestone, intent: Intent) -> tuple[bool, int, int] | Non
         return None
     lines = sum(line.kind in "+-" for c in changes for line in read_patch(c))
     return "high-risk" in milestone.flags, len(signs.intersection(RISKY)), lines
-
-
-def is_test(file: str, tests: Collection[str]) -> bool:
-    """Return whether a file is a test: one of a milestone's `tests`, or by its name."""
-    return file in tests or _TEST.search(file) is not None
 
 
 def _touches_tests(milestone: Milestone) -> bool:

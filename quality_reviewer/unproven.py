@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from quality_reviewer.criterion_evidence import claimed_criteria
 from quality_reviewer.named import claims, places, statements
 from quality_reviewer.named.bearing import Bearing
+from quality_reviewer.unheard import unheard_answers
+from quality_reviewer.unnamed_changes import changed_expectations, green_without, unnamed_functions
 from state.results import Unproven
 
 if TYPE_CHECKING:
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
 # Each yields ids of what is said, with a sentence about it that can be read alone. An id is that of
 # a statement or an entry, else the name of the plan's field, or `request`.
-FINDERS: tuple[Finder, ...] = ()
+FINDERS: tuple[Finder, ...] = (
+    claimed_criteria, green_without, changed_expectations, unnamed_functions, unheard_answers,
+)  # fmt: skip
 NAMED: tuple[NamedFinder, ...] = (
     statements.task,
     statements.answers,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.resources import tree_runs_path
 from state.files import write_json
 from state.kept_files import read_kept
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MOST_KEPT = 100
 # A text of these commands alone only shows something, and so proves nothing.
@@ -15,6 +19,12 @@ _SHOWING = """
 cat cd diff du echo file find git grep head ls printf pwd rg sed stat tail tree true type wc which
 """
 _SHOWS = frozenset(_SHOWING.split())
+# These read nothing of the project either: what they print is what their caller has written.
+_SAYING = frozenset([":", "cat", "cd", "echo", "exit", "false", "ls", "printf", "pwd", "sleep",
+                     "true"])  # fmt: skip
+_CODE = re.compile(r"(?:python|node|ruby|perl|php)[\d.]*")
+_PRINTS = re.compile(r"\s*(?:(?:print|puts|echo|console\.log|pass|exit)\b[\s(]*"
+                     r"(?:\"[^\"]*\"|'[^']*'|\d*)[\s)]*;?\s*)+")  # fmt: skip
 _MOST_ADOPTED, _LONGEST = 3, 500
 
 
@@ -89,12 +99,31 @@ def proving(state_dir: str, tree: str) -> list[str]:
     return [*dict.fromkeys(done)][-_MOST_ADOPTED:]
 
 
+def only_says(command: str) -> bool:
+    """Return whether a command starts nothing of a project, and only prints or reads a text."""
+    return all(words[0] in _SAYING or _only_prints(words) for words in _called(command))
+
+
+def _only_prints(words: Sequence[str]) -> bool:
+    """Return whether a command hands a shell or interpreter code that only prints a text."""
+    program, option, code = [*words, "", ""][:3]
+    if option not in ("-c", "-e") or not code:
+        return False
+    if program in ("sh", "bash"):
+        return only_says(code)
+    is_known = _CODE.fullmatch(os.path.basename(program)) is not None
+    return is_known and _PRINTS.fullmatch(code) is not None
+
+
 def _only_shows(command: str) -> bool:
+    return all(words[0] in _SHOWS for words in _called(command))
+
+
+def _called(command: str) -> list[list[str]]:
     # Not at the top: a printed step does without it.
     from shared.guard.lexer import read_roughly
 
-    called = [one.called for one in read_roughly(command, {})]
-    return all(words[0] in _SHOWS for words in called if words)
+    return [[*one.called] for one in read_roughly(command, {}) if one.called]
 
 
 def _is_one_line(command: str) -> bool:

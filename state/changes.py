@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state.edits import finish
@@ -19,6 +21,12 @@ class _Place(NamedTuple):
     milestone: int
     intents: tuple[str, ...]
     is_documentation: bool
+
+
+def bytes_of(plan: Plan) -> str:
+    """Return what names the bytes of a plan's changes, whatever is said of them; '' of none."""
+    rows = [[c.file, c.old_file, c.mode, c.after] for c in plan_changes(plan)]
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest() if rows else ""
 
 
 def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:

@@ -165,6 +165,12 @@ class ExecutionRows(Connection):
         row = self._row(sql, (run.run_id,))
         return str(self._json(row[0])["plan_id"]) if row else ""
 
+    def changes_at_answers(self, run: Run) -> dict[str, str]:
+        """Return by question what named the bytes of the change when it was answered last."""
+        sql = "SELECT payload FROM events WHERE run_id=? AND kind='PlanDecision' ORDER BY seq"
+        rows = [self._json(row["payload"]) for row in self._rows(sql, (run.run_id,))]
+        return {row["decision_id"]: row["changes"] for row in rows if "changes" in row}
+
     def event_rows(self, run: Run | None, after: int = 0) -> list[dict[str, Any]]:
         """Return the event log's rows of a run, oldest first; those of all runs if `run` is None.
 

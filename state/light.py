@@ -24,10 +24,12 @@ _EXAMPLE = (
     '"questions": [], "context_notes": "…"}'
 )
 _TEXT = {**TEXT, "allowed": _EXAMPLE}
-# A text while it is open; then with what the user has said.
+# A text while it is open; then with what the user has said, or why it is pointless now.
 _QUESTION = {
     "type": ["string", "object"], "pattern": TEXT["pattern"],
-    **known_fields({"question": _TEXT, "answer": _TEXT}, ("question", "answer")),
+    "if": {"type": "object", "required": ["withdrawn"]},
+    "then": known_fields({"question": _TEXT, "withdrawn": _TEXT}, ("question", "withdrawn")),
+    "else": known_fields({"question": _TEXT, "answer": _TEXT}, ("question", "answer")),
     "allowed": 'a text while it is open, then {"question": "…", "answer": "…"}',
 }  # fmt: skip
 _STEP = {"description": _TEXT, "tools": list_of(_TEXT, _EXAMPLE), "risk": {"enum": RISKS}}
@@ -43,9 +45,16 @@ _SCHEMA = an_object(
 )
 
 
-def parse_light(value: object) -> dict[str, Any]:
-    """Return a checked light plan (a list of steps), complete; raise Refused with all problems."""
+def parse_light(value: object, before: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return a checked light plan (a list of steps), complete; raise Refused with all problems.
+
+    `before` is the revision that was submitted last. What it asks stays, by its words: open,
+    answered or withdrawn; an answer to what no revision has asked is marked as not asked.
+    """
+    known = {_words(one): one for one in (before or NO_PLAN)["questions"]}
     problems = list(_problems(value))
+    if not problems:
+        problems += _missing(value, known)
     if problems:
         raise Refused.of(problems)
     assert isinstance(value, dict)  # noqa: S101 – `_problems` has checked it
@@ -56,9 +65,32 @@ def parse_light(value: object) -> dict[str, Any]:
              "risk": s["risk"], "status": PENDING}
             for s in value["steps"]
         ],
-        "questions": value.get("questions", []),
+        "questions": [_marked(one, known) for one in value.get("questions", [])],
         "context_notes": value.get("context_notes", ""),
     }  # fmt: skip
+
+
+def _words(question: str | dict[str, Any]) -> str:
+    return (question if isinstance(question, str) else str(question["question"])).strip()
+
+
+def _missing(value: Any, known: dict[str, Any]) -> Iterator[Problem]:  # noqa: ANN401 – JSON
+    """Yield each question that was open when the plan was submitted last, and is gone."""
+    there = {_words(one) for one in value.get("questions", [])}
+    for words, one in known.items():
+        if isinstance(one, str) and words not in there:
+            text = f"a question that you have asked is missing: {words}"
+            ways = 'the same words with "answer", or with "withdrawn" and why'
+            yield Problem("refused", "plan.questions", text, ways)
+
+
+def _marked(question: str | dict[str, Any], known: dict[str, Any]) -> str | dict[str, Any]:
+    """Return a question; an answered one with whether a revision before has asked it."""
+    if isinstance(question, str) or "withdrawn" in question:
+        return question
+    before = known.get(_words(question))
+    asked = before.get("asked", True) if isinstance(before, dict) else before is not None
+    return {**question, "asked": asked}
 
 
 def open_questions(plan: dict[str, Any]) -> list[str]:

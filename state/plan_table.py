@@ -321,6 +321,7 @@ class VerifyResult(Part):
     outcome: Literal["pass", "fail", "known-failure"]
     tree: str
     exercised: bool | None = None
+    green_without: bool | None = None
     where: Literal["place", "worktree"] = "worktree"
     seconds: int | None = None
     chosen_by: Literal["project", "candidate", "assistant"] = "project"

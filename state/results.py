@@ -20,6 +20,8 @@ class VerifyResult(Model):
     # The tree that the command ran on.
     tree: ObjectId
     exercised: StrictBool | None = None
+    # Whether the change's tests pass on the base's code as well; None where that is not known.
+    green_without: StrictBool | None = None
     # In the place, with the project's own environment, or in the scratch worktree.
     where: Literal["place", "worktree"] = "worktree"
     seconds: Count | None = None

@@ -15,6 +15,7 @@ _OWN = re.compile(r"^  (CI-\d+) ", re.MULTILINE)
 _CRITERION = "  accepted when: "
 _INTENT = re.compile(r"^  CI-\d+ (\S+):", re.MULTILINE)
 _FILES = re.compile(r"^  files: (.*)$", re.MULTILINE)
+_TESTS = re.compile(r"^  tests(?:, \w+)?: (\S+)", re.MULTILINE)
 _NEXT = re.compile(r"\nM-\d{3,} ")
 _CHANGED = re.compile(r"^\+\+\+ (.*)$", re.MULTILINE)
 _SIGN = re.compile(r'\\(["\\])')
@@ -25,8 +26,8 @@ def evidence_in(block: Element, question: str) -> str:
     """Return what a reviewer may name to answer a question: an entry of the task, or a line.
 
     That is an intent of the milestone in question while nothing is written, else the first line
-    that the change adds to a file of the intent or milestone. For acceptance criteria it is named
-    once for each.
+    that the change adds to a file of the intent or milestone. For acceptance criteria it is one of
+    its test if that has changed, named once for each.
     """
     if block.get("workflow") == "plan-design-qr" or block.get("name") == "plan-design-qr":
         part = _part_of(block.findtext("data[@name='plan']", ""), question)
@@ -37,7 +38,11 @@ def evidence_in(block: Element, question: str) -> str:
     headers = (_name_in(header) for header in parts[1::2])
     patches = dict(zip(headers, parts[2::2], strict=True))
     plan = block.findtext("data[@name='plan']", "")
-    own = _files_of(plan, question) or [*patches] or _INTENT.findall(plan)
+    rows = block.findtext("data[@name='questions']", "").splitlines()
+    asked = {row.split()[0]: row for row in rows}
+    is_of_criteria = "criterion" in asked.get(question.rpartition(": as ")[2], question)
+    tests = [t for t in _TESTS.findall(_part_of(plan, question)) if is_of_criteria]
+    own = [*tests, *_files_of(plan, question)] or [*patches] or _INTENT.findall(plan)
     file = next((name for name in own if name in patches), [*own, ""][0])
     patch = patches.get(file, "").partition("\ndiff --git")[0]
     line = f"{file}:{_first_added(patch)}"
@@ -46,10 +51,7 @@ def evidence_in(block: Element, question: str) -> str:
     same = (f"\nrename to {file}\n", f"diff --git a/{file} b/{file}\nold mode ")
     if any(head in change for head in same) and file not in patches:
         line = file  # moved, or another mode: no line of it is touched
-    rows = block.findtext("data[@name='questions']", "").splitlines()
-    asked = {row.split()[0]: row for row in rows}
-    words = asked.get(question.rpartition(": as ")[2], question)
-    criteria = _part_of(plan, question).count(_CRITERION) if "criterion" in words else 1
+    criteria = _part_of(plan, question).count(_CRITERION) if is_of_criteria else 1
     return "; ".join([line] * criteria)
 
 

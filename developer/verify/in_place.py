@@ -24,7 +24,7 @@ from developer.verify.process import (
     environment,
     log_name,
 )
-from developer.verify.trees import committed_tree
+from developer.verify.trees import committed_tree, with_files_of
 from shared.builders import counted
 from shared.config import secret_paths, write_paths
 from shared.git.repository import repository_at
@@ -260,6 +260,13 @@ class InPlace:
             if not shown.break_files(files):
                 return None
             return not all(e.passed for e in self._run(shown, "broken", until_failure=True))
+
+    def without(self, tree: str, tests: Sequence[str]) -> list[Ended]:
+        """Run the commands on the base with these tests of the tree, up to the first that fails."""
+        self._tell("on the base with the change's tests")
+        mixed = committed_tree(self._job, with_files_of(self._job, tree, tests))
+        with scene(self._job, mixed, self._job.base_commit) as shown:
+            return self._run(shown, "without", until_failure=True)
 
     def notes(self, ended: Sequence[Ended]) -> list[str]:
         """Return what in the place may be the reason that a command failed."""

@@ -135,6 +135,9 @@ class Result:
     lacks: str = ""
     # Commands that could not run, each with the reason.
     passed_over: tuple[str, ...] = ()
+    # Whether the change's tests pass on the base's code as well; None if that was not tried, or it
+    # is not known whether the commands run them.
+    green_without: bool | None = None
 
     def for_plan(self) -> VerifyResult:
         """Return what of the command's result is stored in plan.json."""
@@ -144,7 +147,8 @@ class Result:
         base_passed, base_failed = self.base_counts or (None, None)
         return VerifyResult(
             command=self.command, baseline=self.baseline, outcome=self.outcome, tree=self.tree,
-            exercised=self.exercised, where=self.where, chosen_by=self.chosen_by,
+            exercised=self.exercised, green_without=self.green_without,
+            where=self.where, chosen_by=self.chosen_by,
             passed=passed, failed=failed, base_passed=base_passed, base_failed=base_failed,
             passed_over=self.passed_over, lacks=self.lacks, seconds=max(1, round(self.seconds)),
         )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from shared.git.few_paths import tree_at
 from shared.git.record import clear_stale_locks
 from shared.git.repository import PLANNER, repository_at, within
 from shared.git.scratch import scratch
@@ -49,6 +50,23 @@ def committed_tree(job: Job, tree: str) -> str:
             text = stand_in(path)
             blob = git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=text)
             git.run("update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{path}")
+        return git.text("write-tree")
+
+
+def with_files_of(job: Job, tree: str, paths: Iterable[str]) -> str:
+    """Return the git tree of the base in which these files are as in the git tree `tree`."""
+    with scratch(os.path.dirname(job.file(""))) as folder:
+        plain = repository_at(job.repository, job.opened).git
+        git = plain.on_index(os.path.join(folder, "index"))
+        git.run("read-tree", job.base_tree)
+        names = [*paths]
+        there = tree_at(plain, tree, names)
+        for path in names:
+            if entry := there.get(path):
+                row = f"{entry.mode},{entry.blob},{path}"
+                git.run("update-index", "--add", "--replace", "--cacheinfo", row)
+            else:
+                git.run("update-index", "--force-remove", "--", path)
         return git.text("write-tree")
 
 

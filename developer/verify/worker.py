@@ -24,11 +24,12 @@ from shared.config import commands_hash, write_paths
 from shared.git.repository import repository_at, within
 from shared.place.enter import CannotEnter
 from shared.place.level import lesser
+from shared.test_files import is_test
 from state.errors import AGAIN, Problem, Refused
 from state.files import read_json, unusable, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from developer.verify.job import Baseline, Counts, Outcome, Where
     from developer.verify.process import Ended
@@ -38,6 +39,8 @@ STOPPED_CODE = 130
 NOTE_CHARS = 600
 # How often all is run where the user's files change meanwhile.
 TRIES = 2
+# How long the commands may take in all, to be run once more without the change.
+MOST_AGAIN_S = 60
 
 
 class AtBase(NamedTuple):
@@ -141,9 +144,12 @@ class _Verification:
         ended = trials.change(tree)
         if all(e.passed for e in ended):
             exercised = trials.exercised(tree, self._code(tree))
+        green = None
+        if exercised and isinstance(trials, InPlace):
+            green = self._green_without(trials, tree, ended, baselines)
         self.notes += trials.notes(ended)
         results = [
-            _result(job, e, base, tree, exercised, trials.where)
+            replace(_result(job, e, base, tree, exercised, trials.where), green_without=green)
             for e, base in zip(ended, baselines, strict=True)
         ]
         if results:
@@ -168,6 +174,28 @@ class _Verification:
         write_json(job.file("baseline.json"), {"key": key, "ended": found})
         return found
 
+    def _green_without(
+        self, trials: InPlace, tree: str, ended: Sequence[Ended], baselines: Sequence[AtBase]
+    ) -> bool | None:
+        """Return whether the change's tests pass on the base's code too; None if nobody can tell.
+
+        Slow commands are not run once more for it.
+        """
+        git = repository_at(self.job.repository, self.job.opened).git
+        changed = differing(git, self.job.base_tree, tree)
+        tests = [path for path in changed if is_test(path, self.job.tests)]
+        code = [path for path in self._code(tree) if path not in tests]
+        if not tests or not code or sum(e.seconds for e in ended) > MOST_AGAIN_S:
+            return None
+        found = trials.without(tree, tests)
+        if not all(e.passed for e in found):
+            return False
+        runs = [
+            _runs_tests(with_code, counted(read_tail(e.log)), base.counts, e.command, tests)
+            for e, with_code, base in zip(found, map(_counts, ended), baselines, strict=True)
+        ]
+        return True if any(runs) else None
+
     def _code(self, tree: str) -> list[str]:
         """Return the changed code files that are not tests."""
         git = repository_at(self.job.repository, self.job.opened).git
@@ -182,6 +210,23 @@ class _Verification:
         if what:
             write_json(self.job.file("progress.json"), {"what": what, "since": time.time()})
         return False
+
+
+def _counts(ended: Ended) -> Counts | None:
+    return counted(read_tail(ended.log))
+
+
+def _runs_tests(
+    on_change: Counts | None,
+    without: Counts | None,
+    at_base: Counts | None,
+    command: str,
+    tests: Sequence[str],
+) -> bool:
+    """Return whether a command runs the change's tests: it names one, or counts more of them."""
+    if any(path in command for path in tests):
+        return True
+    return None not in (on_change, without, at_base) and on_change == without and without != at_base
 
 
 def _void(moved: list[str]) -> Refused:

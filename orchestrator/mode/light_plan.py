@@ -96,7 +96,7 @@ def submit(found: Mode, file: str) -> None:
             "do the step that is due",
             found.state.command("step", "planner"),
         )
-    plan = light.parse_light(read_answer(found.home, file).json())
+    plan = light.parse_light(read_answer(found.home, file).json(), found.plan)
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return

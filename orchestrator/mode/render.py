@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _RISKS = {"low": "🟢 low", "medium": "🟡 medium", "high": "🔴 high"}
 _MARKS = {STARTED: " ← in progress", DONE: " ✓ done"}
+NOT_ASKED = "answered by the assistant, not asked of you in this plan"
 LIGHT_FILE = "light.json"
 
 
@@ -30,14 +31,20 @@ def render_light(plan: dict[str, Any]) -> str:
         mark = _MARKS.get(step["status"], "")
         lines.append(f"{number}. {_RISKS[step['risk']]}: {step['description']}{tools}{mark}")
     if plan["questions"]:
-        asked = [
-            one if isinstance(one, str) else f"{one['question']} → {one['answer']}"
-            for one in plan["questions"]
-        ]
-        lines += ["", "Questions:", *(f"- {line}" for line in asked)]
+        lines += ["", "Questions:", *(f"- {_question(one)}" for one in plan["questions"])]
     if plan["context_notes"]:
         lines += ["", f"Found: {plan['context_notes']}"]
     return "\n".join(lines)
+
+
+def _question(one: str | dict[str, Any]) -> str:
+    """Return a question of a light plan with what became of it."""
+    if isinstance(one, str):
+        return one
+    if "withdrawn" in one:
+        return f"{one['question']} → withdrawn: {one['withdrawn']}"
+    unasked = "" if one.get("asked", True) else f" ({NOT_ASKED})"
+    return f"{one['question']} → {one['answer']}{unasked}"
 
 
 def status_of(found: Mode) -> dict[str, Any]:

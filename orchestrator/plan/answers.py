@@ -9,6 +9,7 @@ from shared.contents import answer_of
 from shared.execution.deeds import check_choices
 from shared.plan_file import check_frozen, open_plan
 from state import store
+from state.changes import bytes_of
 from state.errors import Refused
 from state.phases import PLANNING_PHASES
 from state.statements import WITHDRAWN
@@ -138,4 +139,6 @@ def tell_question(state: State, plan: Plan, asked: Checkpoint, **chosen: Sequenc
         "plan_id": plan.plan_id, "decision_id": asked.id, "question": asked.question,
         "options": [option.model_dump() for option in asked.options], **chosen,
     }  # fmt: skip
+    if chosen:
+        payload["changes"] = bytes_of(plan)  # an answer that comes later and alters none is named
     state.database.event(state.run, "PlanDecision", payload)

@@ -112,16 +112,17 @@ def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
     journey.review = "small"
     journey.to("code").planner("tree", "run", "echo on the base")
     journey.do_the_work()
-    tests = "echo; echo first; echo 'Ran 2 tests in 0.1s'; echo; echo OK"
+    tests = "test -e src; echo; echo first; echo 'Ran 2 tests in 0.1s'; echo; echo OK"
+    broken = "test -e src; echo broken; exit 3"
     journey.planner("tree", "run", tests)
-    journey.planner("tree", "run", "echo broken; exit 3")
+    journey.planner("tree", "run", broken)
     journey.to("code review")
     counts = "2 passed, 0 failed · first · Ran 2 tests in 0.1s · OK"
     last = "(this exit code is that of the last part)"
     line = f"run 2: exit 0 (0 s): {tests}: {last} · {counts}"
     (agent,) = journey.last.runs()
     block = journey.planner(*words_of(agent)[:-2])
-    failed = "run 3: exit 3 (0 s): echo broken; exit 3: broken"
+    failed = f"run 3: exit 3 (0 s): {broken}: broken"
     verified = "verify 1: pass (base: pass) · PYTHONPATH=src python3 tests/test_a.py"
     assert block.data(RAN) == f"{verified}\n{line}\n{failed}"
     asked = item_of(journey, "plan-code", "nothing-else")
@@ -129,7 +130,9 @@ def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
         ("run 1: it passed", "run 1 is none of the commands that ran on these files"),
         ("run 2", "it does not say what came out of run 2"),
         ("none", "a command that ran on these files (verify 1, run 2, run 3): what came out"),
-        ("run 3: all is well", "run 3 ended with exit 3, and the evidence does not say so"),
+        ("run 3: all is well", "run 3 ended with exit 3, and the evidence does not say"),
+        ("run 3: exit 3", "run 3 ended with exit 3, and the evidence does not say"),
+        ("run 3: exit 3 is right, since the option is unknown", ""),
         ("run 2: 2 passed", ""),
     ):
         said = answer(journey, "plan-code", asked.id, evidence=evidence)
@@ -487,3 +490,43 @@ def test_a_refusal_says_what_is_allowed_where_no_part_of_the_change_is(small: Jo
         asked = item_of(small, "plan-code", check)
         allowed = evidence.allowed(asked, lambda _: False)
         assert allowed == "FAIL with what is missing: no part of the change is about it"
+
+
+@SD_4
+def test_a_run_that_starts_nothing_of_the_project_or_tries_nothing_is_no_evidence(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    journey.to("code").do_the_work()
+    commands = {
+        "echo '5 passed'": "run 1 starts nothing of the project",
+        "sh -c 'printf ok' && true": "run 2 starts nothing of the project",
+        "python3 -c \"print('60000 pairs, no difference')\"": "run 3 starts nothing of the project",
+        "python3 -m unittest discover -s src": "run 4 ",
+        "test -e src && echo 'Ran 0 tests in 0.0s'": "run 5 has run no test",
+        "PYTHONPATH=src python3 tests/test_a.py": "",
+    }
+    for command in commands:
+        journey.planner("tree", "run", command)
+    journey.to("code review")
+    asked = item_of(journey, "plan-code", "nothing-else")
+    for number, refusal in enumerate(commands.values(), 1):
+        said = answer(journey, "plan-code", asked.id, evidence=f"run {number}: all is well")
+        assert (said.code == 1) == bool(refusal), said.text
+        assert refusal in said.text
+
+
+@SD_4
+def test_a_test_that_is_skipped_shows_nothing(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    skipped = "import pytest\n\n@pytest.mark.skip\ndef test_a():\n    assert f(2) == 4\n"
+    journey.edits["tests/test_a.py"] = f"from a import f\n\nassert f(1) == 3\n\n{skipped}"
+    journey.review = "small"
+    journey.to("code review")
+    asked = item_of(journey, "plan-code", "criteria-met")
+    for evidence in ("tests/test_a.py:9", "tests/test_a.py: assert f(2) == 4"):
+        said = answer(journey, "plan-code", asked.id, evidence=evidence)
+        assert "tests/test_a.py:9 stands in a test that is skipped" in said.text
+    assert answer(journey, "plan-code", asked.id, evidence="tests/test_a.py:3").code == 0

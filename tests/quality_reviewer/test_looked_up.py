@@ -147,8 +147,8 @@ def test_a_run_counts_for_the_tree_that_it_ran_on(make_repo: Repositories) -> No
     journey.review = "full"
     journey.to("code").do_the_work()
     journey.edit_worktree(journey.edits)
-    assert journey.planner("tree", "run", "echo once").code == 0
-    assert journey.planner("tree", "run", "echo twice").code == 0
+    assert journey.planner("tree", "run", "ls src && python3 -m this >/dev/null").code == 0
+    assert journey.planner("tree", "run", "python3 -m this >/dev/null; ls src").code == 0
     journey.to("code review")
     names = {("nothing-else", "M-001"): {"evidence": "run 1: it said once"},
              ("intent-done", "M-001"): {"evidence": "run 2: it said twice"},
@@ -158,7 +158,7 @@ def test_a_run_counts_for_the_tree_that_it_ran_on(make_repo: Repositories) -> No
     journey.follow(journey.last.next("fail"))
     journey.edits["src/m2_1.py"] = "def f(x):\n    return 2 + x\n"
     journey.edit_worktree(journey.edits)
-    assert journey.planner("tree", "run", "echo twice").code == 0
+    assert journey.planner("tree", "run", "python3 -m this >/dev/null; ls src").code == 0
     journey.to("code review")
     items = items_of(journey, "plan-code")
     assert items["nothing-else", "M-001"].status == TODO

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.mode import light_plan
 from orchestrator.mode.lookup import Mode, own_mode
-from orchestrator.mode.render import render_mode
+from orchestrator.mode.render import NOT_ASKED, render_mode
 from shared.mode import sessions
 from shared.mode.where import Target
 from shared.resources import sessions_path
@@ -202,6 +202,41 @@ def test_a_light_plan_has_no_base_to_sign_for(repo: Repository) -> None:
     assert "approve it without a signature" in answer.text
     lightly.run("approve", digest)
     assert lightly.status()["stage"] == "executing"
+
+
+@pytest.mark.requirement("SD-3")
+def test_a_question_that_was_asked_stays_until_it_is_answered_or_withdrawn(
+    make_repo: Repositories,
+) -> None:
+    lightly = Lightly(make_repo())
+    lightly.mode("enter", "Move to ISO dates", "--reason", "several files")
+    asked = "Are old files converted?"
+    assert lightly.submit({**PLAN, "questions": [asked]}).code == 0
+    refused = lightly.submit({**PLAN, "questions": []})
+    assert refused.code == 1
+    assert f"a question that you have asked is missing: {asked}" in refused.problems[0][1]
+    gone = {"question": asked, "withdrawn": "There are none."}
+    again = lightly.submit({**PLAN, "questions": [gone]})
+    assert f"- {asked} → withdrawn: There are none." in again.text
+    assert lightly.submit({**PLAN, "questions": []}).code == 0
+    assert lightly.submit({**PLAN, "questions": [{"question": asked}]}).code == 1
+
+
+@pytest.mark.requirement("SD-2")
+def test_an_answer_to_what_was_never_asked_is_told(make_repo: Repositories) -> None:
+    lightly = Lightly(make_repo())
+    lightly.mode("enter", "Move to ISO dates", "--reason", "several files")
+    first = lightly.submit()
+    assert f"- Is 1904 a year here? → Yes. ({NOT_ASKED})" in first.text
+    digest = lightly.status()["digest"]
+    assert lightly.submit().text == first.text
+    assert lightly.status()["digest"] == digest
+    open_one = {**PLAN, "questions": [*PLAN["questions"], "Are old files converted?"]}
+    assert lightly.submit(open_one).code == 0
+    closed = {"question": "Are old files converted?", "answer": "No."}
+    again = lightly.submit({**PLAN, "questions": [*PLAN["questions"], closed]}).text
+    assert "- Are old files converted? → No.\n" in again
+    assert f"- Is 1904 a year here? → Yes. ({NOT_ASKED})" in again
 
 
 @pytest.mark.requirement("SD-2")
