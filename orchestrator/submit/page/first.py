@@ -159,7 +159,7 @@ def _cautions(facts: Facts, files: Sequence[Edited], says: Mapping[str, Rows]) -
     if more := len(risks) - len(shown):
         shown.append(Element("a", f"{more} more", {"href": "#risks"}))
     unproven = [_line(row.text) for rows in says[NOT_BORNE_OUT].values() for row in rows]
-    parts = {
+    parts: dict[str, Sequence[Node]] = {
         NOT_BORNE_OUT: unproven,
         "What may go wrong": shown,
         "Look at this first": _notable(facts, files),
