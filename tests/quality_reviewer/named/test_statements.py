@@ -133,7 +133,10 @@ UNTRUE = {
     "the readme explains evict_oldest": "T-1 has readme tell of evict_oldest",
     "the readme describes penguins of ice": "T-1 has readme tell of something",
     "a test shows that evict_oldest is called": "T-1 has evict_oldest tested",
-    "a penguin dances on ice": "T-1 is said to be done by M-001",
+    "get() has a flag --limit": "T-1 names --limit",
+    "clear() returns a count of the cache": "T-1 says something of clear, of which",
+    "evict_oldest logs what it evicts as YAML": "T-1 names YAML",
+    "the penguin dances on ice": "T-1 is said to be done by M-001",
 }
 TRUE = [
     "the readme says how many values the cache keeps",
@@ -146,6 +149,9 @@ TRUE = [
     "a test shows that `get` is there for the cache",
     'a test of the cache has "two words"',
     "tests/test_cache.py has a test of it",
+    "handle e.g. 5000 names of the cache",
+    "callers of `get` in src/table.py go on as they are",
+    'a miss reads "no value of x" in the cache',
     "the guide stays as it is, and so does the cache's CHANGELOG",
     "no max_age of values in the cache",
     "get is not changed to return None, as in Python 3.11 of 2024",
