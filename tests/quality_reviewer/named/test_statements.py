@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quality_reviewer.unproven import with_unproven
+from shared.resources import superseded_plan_path
 from shared.run import State, open_state
 from state.models import Plan
-from state.store import load_plan
+from state.store import load_plan, save_plan
 from tests.journey import Journey
 from tests.state.plans import plain
 
@@ -219,3 +220,30 @@ def test_what_the_request_wants_is_listed_where_it_is_left_out_or_forgotten(
     assert [one[:16] for one in listed((state, plan))] == ["the request asks"]
     state.run.request = f"{REQUEST} No rows on disk. The guide stays."
     assert listed((state, plan)) == []
+
+
+def test_a_remark_is_borne_by_lines_that_differ_since_it_was_made(
+    frozen: tuple[State, Plan],
+) -> None:
+    state, plan = frozen
+    values = plain(plan)
+    values["milestones"][0]["requirements"] = ["T-1", "RM-001"]
+
+    def remarked(text: str) -> list[str]:
+        said = [{"id": "RM-001", "text": text, "revision": 1}]
+        return listed((state, plan), **values | {"revision": 2, "user_remarks": said})
+
+    assert remarked("raise KeyNotKept") == []  # said before the first freeze
+    old = superseded_plan_path(state.state_dir, 1)
+    save_plan(old, plan)
+    assert remarked("raise KeyNotKept") == [
+        "RM-001 is said to be done by M-001, and no byte of the change differs from revision 1, "
+        "of which it was said"
+    ]
+    kept = [c for c in plan.milestones[0].code_changes if c.file != "README.md"]
+    [milestone] = plan.milestones
+    fewer = milestone.model_copy(update={"code_changes": tuple(kept)})
+    save_plan(old, plan.model_copy(update={"milestones": (fewer,)}))
+    assert remarked("the readme says that 250 are kept") == []
+    [sentence] = remarked("raise KeyNotKept")
+    assert sentence.startswith("RM-001 names KeyNotKept, which no line bears that has changed")
