@@ -17,7 +17,7 @@ from state.milestones import changes_of
 from state.validator import path_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from shared.git.repository import Repository
     from shared.run import State
@@ -35,10 +35,12 @@ class PlannedLines:
 
     @classmethod
     def of(cls, state: State, plan: Plan) -> PlannedLines:
-        """Return the lines for a plan, the same ones for the same plan: git is asked once."""
-        if cls._last is None or cls._last[0] is not state or cls._last[1] is not plan:
-            cls._last = (state, plan, cls(state, plan))
-        return cls._last[2]
+        """Return the lines for a plan, the same for the same milestones: git is asked once."""
+        last = cls._last
+        same = last and last[0] is state and last[1].milestones is plan.milestones
+        if not last or not same or last[1].base != plan.base:
+            last = cls._last = (state, plan, cls(state, plan))
+        return last[2]
 
     def __init__(self, state: State, plan: Plan) -> None:
         self._state, self._plan = state, plan
@@ -109,6 +111,16 @@ class PlannedLines:
             if heads[number - 1] != old_heads[old - 1]:
                 _add(found, number, now[number - 1])
         return found
+
+    def heads(self, file: str, numbers: Collection[int]) -> set[str]:
+        """Return the lines that some lines of a planned file belong to, such as a function's."""
+        above = _heads(self.planned(file) or ())
+        return {head for n in numbers if n <= len(above) for head in above[n - 1]}
+
+    def files_at_base(self) -> Collection[str]:
+        """Return the paths of the base; none where a plan has none."""
+        base = self._plan.base
+        return self._opened[1].entries(base.tree) if base else ()
 
     def _planned(self, file: str) -> list[str] | None:
         """Return the lines of a file as planned; None if there is none, or it is too large."""

@@ -73,8 +73,12 @@ def captured_tree(state_dir: str) -> str:
 
 def runs_on(state_dir: str, tree: str) -> list[TreeRun]:
     """Return what ran on a git tree, each command once, as it ended last."""
-    found = (TreeRun(**row) for row in _read(state_dir).get("runs", []))
-    return [*{run.command: run for run in found if run.tree == tree}.values()]
+    return [*{run.command: run for run in recorded(state_dir) if run.tree == tree}.values()]
+
+
+def recorded(state_dir: str) -> list[TreeRun]:
+    """Return all runs that are remembered, on whichever git tree."""
+    return [TreeRun(**row) for row in _read(state_dir).get("runs", [])]
 
 
 def runs_on_change(state_dir: str) -> list[TreeRun]:
@@ -88,8 +92,7 @@ def proving(state_dir: str, tree: str) -> list[str]:
     That is the one in which most tests passed, whatever it ran on; where no count is known, the
     last ones on the git tree `tree` that do more than show something.
     """
-    rows = (TreeRun(**row) for row in _read(state_dir).get("runs", []))
-    good = [run for run in rows if not run.code and _is_one_line(run.command)]
+    good = [run for run in recorded(state_dir) if not run.code and _is_one_line(run.command)]
     if tested := [run for run in good if run.passed]:
         return [max(tested, key=lambda run: (run.passed, run.number)).command]
     done = [run.command for run in good if run.tree == tree and not _only_shows(run.command)]

@@ -160,8 +160,10 @@ def _cautions(facts: Facts, files: Sequence[Edited], says: Mapping[str, Rows]) -
         shown.append(Element("a", f"{more} more", {"href": "#risks"}))
     unproven = [_line(row.text) for rows in says[NOT_BORNE_OUT].values() for row in rows]
     parts = {
-        NOT_BORNE_OUT: unproven, "What may go wrong": shown, "Look at this first": _notable(facts, files),
-    }  # fmt: skip
+        NOT_BORNE_OUT: unproven,
+        "What may go wrong": shown,
+        "Look at this first": _notable(facts, files),
+    }
     return [
         Element("div", [Element("h2", title), Items(rows)]) for title, rows in parts.items() if rows
     ]

@@ -1,0 +1,1 @@
+"""Finds what statements name by what can be looked up: numbers, identifiers, quotes, paths."""
