@@ -10,8 +10,8 @@ from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.named.files import Files
 from quality_reviewer.named.things import digits, words
 from quality_reviewer.planned_lines import PlannedLines
-from quality_reviewer.signs import is_test
 from shared.patch import read_patch
+from shared.test_files import is_test
 from state.changes import apart
 from state.milestones import changes_of
 
