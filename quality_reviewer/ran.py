@@ -56,7 +56,7 @@ class Ran:
         """Return evidence with the command beside each run that it names (RV-9)."""
         runs = {f"run {number}": run.command for number, run in self.runs.items()}
         known = runs | {f"{VERIFY} {n}": r.command for n, r in self._verified.items()}
-        named = re.compile(rf"(?m)(?:^|(?<=; ))(run|{VERIFY}) (\d+)(?=:)")
+        named = re.compile(rf"(?m)(?:^|(?<=; ))(run|{VERIFY}) (\d+)(?!\d| \(`)")
 
         def beside(found: re.Match[str]) -> str:
             command = " ".join(known.get(found[0], "").split())

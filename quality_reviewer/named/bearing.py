@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
-from quality_reviewer.named.things import Files, digits, words
+from quality_reviewer.named.files import Files
+from quality_reviewer.named.things import digits, words
 from quality_reviewer.planned_lines import PlannedLines
 from shared.patch import read_patch
 from shared.test_files import is_test
@@ -69,6 +70,17 @@ class Bearing:
         return "\n".join([*rows, *sorted(self.paths)])
 
     @cached_property
+    def changed(self) -> str:
+        """The lines that the change adds or removes, with the heads over them, and its paths."""
+        rows = [n.text for c in self.changes for n in self._patch(c) if n.kind in "+-"]
+        for change in self.changes:
+            lines = [n for n in self._patch(change) if n.kind in "+- "]
+            beside = [one for at, one in enumerate(lines)
+                      if any(n.kind != " " for n in lines[max(at - 1, 0) : at + 2])]  # fmt: skip
+            rows += self.lines.heads(change.file, {n.new for n in beside if n.new})
+        return "\n".join([*rows, *sorted(self.paths)])
+
+    @cached_property
     def touched(self) -> str:
         """All lines of the touched files and of the milestones' tests, and the change's own."""
         names = sorted(self.paths | self.tests)
@@ -123,6 +135,8 @@ class Bearing:
             return any(path in self.paths for path in thing.forms)
         if thing.kind == "tests":
             return bool(self.tests) or any(map(self.is_test, self.paths))
+        if thing.kind == "acronym":
+            return holds(self.touched if text is None else text, thing)
         if thing.kind == "identifier":
             return holds(self.differing if text is None else text, thing)
         return holds(self._tested if text is None else text, thing)
@@ -143,14 +157,19 @@ def holds(text: str, thing: Thing) -> bool:
     form = thing.forms[0]
     if thing.kind == "number":
         return _has_number(text, form)
-    if thing.kind == "identifier":
+    if thing.kind in ("identifier", "acronym"):
         return _flat(form) in _flat(text)
+    if thing.kind == "option":
+        own = f"--{form}|[\"']{form}[\"']|\\b{form.replace('-', '_')}\\s*[:=]"
+        return re.search(own, text) is not None
     flat = " ".join(form.split()).casefold()
     if flat in " ".join(text.split()).casefold():
         return True
     # A text that is put together stands in parts.
     known = {token.casefold() for token in _TOKEN.findall(text)}
-    return all(token.casefold() in known for token in _TOKEN.findall(_SLOTS.sub(" ", form)))
+    tokens = [token.casefold() for token in _TOKEN.findall(_SLOTS.sub(" ", form))]
+    lost = [token for token in tokens if token not in known]
+    return not lost or (_SLOTS.search(text) is not None and len(lost) * 3 < len(tokens))
 
 
 def numbers_of(text: str) -> set[str]:

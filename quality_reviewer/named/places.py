@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Found = Iterator[tuple[str, str]]
 
 _PLACE = re.compile(r"(?:done: )?(\S+?):(\d{1,7})(?:-(\d{1,7}))?$")
+_LEAST_WORDS = 2
 _BESIDE = 1  # lines above and below the one that is named
 # What a document does with what it is about.
 _TELLS = re.compile(
@@ -62,7 +63,7 @@ def documents(_state: State, bearing: Bearing) -> Found:
             told = words(_TELLS.sub("", clause)) - words(f"{paper.shown} {' '.join(paper.forms)}")
             if lost:
                 yield name, f"{name} has {paper.shown} tell of {lost[0]}, which it does not name"
-            elif told and told.isdisjoint(words(lines)) and is_english(clause):
+            elif len(told) >= _LEAST_WORDS and told.isdisjoint(words(lines)) and is_english(clause):
                 yield name, f"{name} has {paper.shown} tell of something of which it says no word"
 
 

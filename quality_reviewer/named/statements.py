@@ -7,7 +7,15 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.named.bearing import holds
-from quality_reviewer.named.things import clauses, in_short, is_english, sentences, things, words
+from quality_reviewer.named.things import (
+    clauses,
+    in_short,
+    is_english,
+    sentences,
+    subject,
+    things,
+    words,
+)
 from shared.patch import read_patch
 from shared.requirements_record import IN_WORK, ORIGINAL, lane_of, read_lane
 from shared.resources import superseded_plan_path
@@ -138,7 +146,7 @@ def request(state: State, bearing: Bearing) -> Found:
     plan = bearing.plan
     told = [t.text for t in plan.task_spec] + [*plan.context.constraints, *_rest_of(plan)]
     text = "\n".join(told)
-    for part in sentences(state.run.request):
+    for part in sentences(_wanted(state)):
         for thing in things(part, bearing.files) if bearing.is_whole else ():
             is_told = any(
                 thing.forms == t.forms for one in told for t in things(one, bearing.files)
@@ -147,6 +155,15 @@ def request(state: State, bearing: Bearing) -> Found:
             if not known and not bearing.bears(thing):
                 lacks = "which neither the task, what is out of scope nor the change holds"
                 yield "request", f"the request names {thing.shown} ({in_short(part)}), {lacks}"
+
+
+def _wanted(state: State) -> str:
+    """Return the request without what stands under a line that begins what is out of scope."""
+    kept, is_out = [], False
+    for line in state.run.request.splitlines():
+        is_out = _OUT.match(line) is not None or (is_out and not line.startswith("#"))
+        kept += [] if is_out else [line]
+    return "\n".join(kept)
 
 
 def _rest_of(plan: Plan) -> Iterable[str]:
@@ -160,7 +177,7 @@ def forgotten(state: State, bearing: Bearing) -> Found:
     plan = bearing.plan
     told = [t.text for t in plan.task_spec] + [*plan.context.constraints, *_rest_of(plan)]
     known = words("\n".join(told)).union(*map(bearing.words_of, plan.milestones))
-    for part in sentences(state.run.request) if is_english(state.run.request) else ():
+    for part in sentences(_wanted(state)) if is_english(state.run.request) else ():
         wanted = words(_ASKS.sub("", part))
         if _ASKS.match(part) and len(wanted) >= _LEAST_WORDS and wanted.isdisjoint(known):
             yield "request", (f"the request asks for {in_short(part)!r}, and neither the task nor "
@@ -174,7 +191,8 @@ def reviewed(state: State, bearing: Bearing) -> Found:
         found = words(part)
         lost = [t for t in things(part, bearing.files) if not holds(state.run.request, t)]
         is_gone = len(found) >= _LEAST_WORDS and len(found & kept) * 3 < len(found)
-        if lost and lost[0].kind not in ("path", "document", "tests"):
+        lost = [t for t in lost if t.kind in ("number", "identifier", "option")]
+        if lost:
             yield "request", (f"your requirements name {lost[0].shown} ({in_short(part)}), and the "
                               "reviewed ones do not")  # fmt: skip
         elif is_gone and is_english(part):
@@ -195,9 +213,10 @@ def left_out(state: State, bearing: Bearing) -> Found:
     for one in bearing.plan.task_spec:
         entry = _OUT.sub("", one.text)
         wanted = words(entry)
-        if not one.out_of_scope or not wanted or _FURTHER.search(entry):
+        is_own = one.origin == "requirements"  # the request is these, with this entry
+        if not one.out_of_scope or is_own or not wanted or _FURTHER.search(entry):
             continue
-        for part in clauses(state.run.request):
+        for part in clauses(_wanted(state)):
             if wanted <= words(part) and one.text.strip().casefold() not in said:
                 yield one.id, (f"{one.id} is out of scope, and the request asks for it: "
                                f"{in_short(part)!r}")  # fmt: skip
@@ -209,10 +228,15 @@ def milestones(_state: State, bearing: Bearing) -> Found:
     plan = bearing.plan
     about = {m.id: bearing.words_of(m) for m in plan.milestones}
     for one in plan.task_spec:
-        cited, wanted = cited_by(plan, one.id), words(one.text)
+        cited, wanted = cited_by(plan, one.id), words("\n".join(clauses(one.text)))
         if one.out_of_scope or not cited or len(wanted) < _LEAST_WORDS or not is_english(one.text):
             continue
-        if all(wanted.isdisjoint(about[name]) for name in cited):
+        is_borne = any(map(bearing.bears, things(one.text, bearing.files)))
+        lines = words(bearing.differing) if bearing.is_whole else wanted
+        if not is_borne and len(wanted) > _LEAST_WORDS and wanted.isdisjoint(lines):
+            yield one.id, (f"{one.id} is said to be done by {', '.join(cited)}, and no line of the "
+                           f"change says a word of it: {in_short(one.text)!r}")  # fmt: skip
+        elif not is_borne and all(wanted.isdisjoint(about[name]) for name in cited):
             yield one.id, (f"{one.id} is said to be done by {', '.join(cited)}, which shares no "
                            f"word with it: {in_short(one.text)!r}")  # fmt: skip
 
@@ -223,6 +247,11 @@ def _not_borne(bearing: Bearing, name: str, text: str, of: str = "") -> Found:
         for thing in things(text, bearing.files):
             if not bearing.bears(thing):
                 yield name, f"{of}{name} names {_named(thing)}"
+        for clause in clauses(text):
+            about = subject(clause, bearing.files)
+            if about and bearing.bears(about) and not holds(bearing.changed, about):
+                yield name, (f"{of}{name} says something of {about.shown}, of which this change "
+                             "touches no line")  # fmt: skip
 
 
 def _named(thing: Thing) -> str:

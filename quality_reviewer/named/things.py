@@ -8,25 +8,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from quality_reviewer.checks.meaning import is_prose
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    Kind = Literal["number", "identifier", "quote", "path", "document", "tests"]
+    from quality_reviewer.named.files import Files
+
+    Kind = Literal[
+        "number", "identifier", "option", "acronym", "quote", "path", "document", "tests"
+    ]
 
 # What says that something is to be kept, left out or otherwise than it is said.
 _DENIES = re.compile(
     r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?|"
     r"kept|leaves?|left|excludes?|excluding|already|existing|today|before|instead|rather|such as|"
     r"e\.g|for example|like|unlike|outside|ignores?|avoids?|passes|succeeds?|exits?|green|"
+    r"works?|still|compatib\w+|as (?:it|they|before|is|are)|as \w+ do(?:es)?|go(?:es)? on|"
     r"out of scope)"
     r"\b|n't\b|\bcannot\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
     r"(?<=[.;!?])\s+|\n+|,? (?=(?:but|while|whereas)\b)|\s[–-]\s|"
-    r"\s(?=(?:if|when|where|unless|because|since|so that|whose|which|that)\b)"
+    r"\s(?=(?:if|when|where|unless|because|since|so that|so old)\b)|"
+    r"\s(?=(?:to keep|to leave|to avoid|whose|which|that)\b)"
 )
 # What a clause that only says when something holds begins with; after its comma stands what holds.
 _WHEN = re.compile(r"^\W*(?:if|when|where|unless|since|because)\b[^,]*,\s", re.IGNORECASE)
@@ -35,6 +39,11 @@ _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+", re.MULTILINE)
 _QUOTED = re.compile(r'"([^"\n]{2,80})"|“([^”\n]{2,80})”|(?<![\w\'])\'([^\'\n]{2,80})\'(?![\w\'])')
 _TICKED = re.compile(r"`+([^`\n]{1,80})`+")
 _PATH = re.compile(r"(?<![\w./:@-])(?:[\w.-]+/)*[\w.-]*\w\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/])")
+_EXAMPLE = re.compile(r"\be\.g\.|\bi\.e\.")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9]+(?:-[a-z0-9]+)*)\b")
+_SUBJECT = re.compile(
+    r"^\W*(?:the )?(?:function |method |class )?[`\w.]+(?:\(\))?`? \w+s\b", re.IGNORECASE
+)
 _CALLED = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w{2,})\((?!s\))")
 _SNAKE = re.compile(r"(?<![\w.-])_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_{0,2}(?![\w-])")
 _CAMEL = re.compile(
@@ -60,6 +69,13 @@ MacOs DevOps NumPy SciPy PyTest PyPi FastApi GraphQl PowerShell BitBucket StackO
 macOS eMail
 """
 _PROPER = frozenset(_PROPER_WORDS.split())
+_ACRONYM = re.compile(r"(?<![\w.`'/-])[A-Z]{3,8}(?![\w'/-])")
+# Capitals that name nothing which a line of code has to show.
+_SPOKEN_WORDS = """
+API CLI GUI URL HTTP HTTPS FIXME TODO NOTE MUST SHOULD NOT AND ASCII TTL LRU FIFO LIFO PEP RFC SQL
+CRUD MIT FAQ NULL TRUE FALSE README CHANGELOG LICENSE CONTRIBUTING ALL ANY ONLY NEVER ALWAYS YES
+"""
+_SPOKEN = frozenset(_SPOKEN_WORDS.split())
 # Names that every code has, which no line has to show.
 _EVERYWHERE_WORDS = "None True False null true false int str bool list dict bytes float self main"
 _EVERYWHERE = frozenset(_EVERYWHERE_WORDS.split())
@@ -69,8 +85,6 @@ _DOCUMENTS = frozenset(_DOCUMENT_WORDS.split())
 _GUIDE_WORDS = "guide manual tutorial handbook faq glossary cookbook quickstart runbook howto"
 _GUIDES = frozenset(_GUIDE_WORDS.split())
 _CODE_MARKS = re.compile(r"[=()\[\]{}\"'<>]")
-# Endings of products as well as of files.
-_PRODUCTS = frozenset(("js", "io", "ai", "net", "go"))
 _COMMON_WORDS = """
 the and for not all any one two how has are was its may can our out who why her his him she you did
 too own via per yes nor yet off let say says said get gets set sets use put see way
@@ -108,39 +122,6 @@ _ENGLISH = re.compile(
 )
 
 
-class Files:
-    """The paths of the base and the plan, by what a text may call them."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        self.by_name: dict[str, list[str]] = {}
-        self.endings: set[str] = set()
-        self.folders: set[str] = set()
-        # By the stem, in words.
-        self.documents: dict[str, list[str]] = {}
-        for path in paths:
-            folder, _, name = path.rpartition("/")
-            self.by_name.setdefault(name, []).append(path)
-            self.endings.add(name.rpartition(".")[2])
-            self.folders.add(folder.partition("/")[0])
-            if is_prose(path):
-                stem = re.sub(r"[-_]", " ", name.partition(".")[0].lower())
-                self.documents.setdefault(stem, []).append(path)
-
-    def holds(self, name: str) -> bool:
-        """Return whether a name is the path of a file, or its end."""
-        found = self.by_name.get(name.rpartition("/")[2], ())
-        return any(f"/{path}".endswith(f"/{name}") for path in found)
-
-    def could_hold(self, name: str) -> bool:
-        """Return whether a name that is no file's reads as a path of this repository."""
-        folder, _, last = name.rpartition("/")
-        stem, _, ending = last.rpartition(".")
-        if not stem or (folder and folder.partition("/")[0] not in self.folders):
-            return False
-        known = ending in self.endings and (folder or ending not in _PRODUCTS)
-        return bool(is_prose(last) or (known and not last[0].isupper()))
-
-
 class Thing(NamedTuple):
     """One thing that a text names: as it is shown, and what is looked for."""
 
@@ -152,7 +133,7 @@ class Thing(NamedTuple):
 
 def clauses(text: str) -> Iterator[str]:
     """Yield the parts of a text that want something; those that deny, keep or compare left out."""
-    parts = _CLAUSE.split(_BULLET.sub("", text))
+    parts = _CLAUSE.split(_EXAMPLE.sub("such as", _BULLET.sub("", text)))
     for clause in (piece for part in parts for piece in _apart(part)):
         bare = _TICKED.sub(" ", _QUOTED.sub(" ", clause))
         if clause.strip() and not _DENIES.search(bare):
@@ -181,6 +162,13 @@ def things(text: str, files: Files) -> list[Thing]:
 def identifiers(text: str, files: Files) -> list[Thing]:
     """Return the identifiers that a text names and wants."""
     return [thing for thing in things(text, files) if thing.kind == "identifier"]
+
+
+def subject(clause: str, files: Files) -> Thing | None:
+    """Return the identifier that a clause begins with and says something of; None without one."""
+    begins = _SUBJECT.match(clause)
+    found = _things(begins[0], files) if begins else ()
+    return next((thing for thing in found if thing.kind == "identifier"), None)
 
 
 def words(text: str) -> set[str]:
@@ -228,11 +216,21 @@ def _things(clause: str, files: Files) -> Iterator[Thing]:
         if _is_path(match[0], files):
             yield Thing("path", match[0], (match[0],))
             rest = rest.replace(match[0], " ", 1)
+    yield from _bare(rest, files)
+
+
+def _bare(rest: str, files: Files) -> Iterator[Thing]:
+    """Yield what a clause names without marks."""
     for pattern in (_CALLED, _SNAKE, _CAMEL, _DOTTED):
         for match in pattern.finditer(rest):
             name = match[1] if pattern.groups else match[0]
             if name not in _PROPER and not name.isdigit() and len(name) >= _LEAST_NAME:
                 yield Thing("identifier", match[0].rstrip("("), (name,))
+    for match in _OPTION.finditer(rest):
+        yield Thing("option", match[0], (match[1],))
+    for match in _ACRONYM.finditer(rest):
+        if match[0] not in _SPOKEN:
+            yield Thing("acronym", match[0], (match[0],))
     yield from _numbers(rest)
     yield from _documents(rest, files)
     if _TESTS.search(rest):
@@ -244,6 +242,8 @@ def _ticked(text: str, files: Files) -> Iterator[Thing]:
     bare = re.fullmatch(r"(?:[\w]+\.)*(\w{2,})(?:\(.*\))?", name)
     if _is_path(name, files):
         yield Thing("path", name, (name,))
+    elif match := _OPTION.fullmatch(name):
+        yield Thing("option", name, (match[1],))
     elif bare and (bare[1].isdigit() or bare[1] in _EVERYWHERE):
         return
     elif bare:

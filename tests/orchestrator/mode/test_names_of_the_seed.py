@@ -14,6 +14,7 @@ import click
 import pytest
 
 from cli.main import MODULES, planner
+from orchestrator.mode.render import NOT_ASKED
 from shared.commands import ANYONE, COMMANDS
 from shared.mode import sessions
 from shared.mode.reminder import injected
@@ -118,9 +119,10 @@ def test_plan_already_active_is_noop(lightly: Lightly) -> None:
 @pytest.mark.requirement("PM-6")
 def test_submit_plan_creates_plan_object(lightly: Lightly) -> None:
     plan = lightly.to("submitted").status()["plan"]
-    assert {key: plan[key] for key in ("summary", "questions", "context_notes")} == {
-        key: PLAN[key] for key in ("summary", "questions", "context_notes")
+    assert {key: plan[key] for key in ("summary", "context_notes")} == {
+        key: PLAN[key] for key in ("summary", "context_notes")
     }
+    assert plan["questions"] == [{**one, "asked": False} for one in PLAN["questions"]]
     assert plan["steps"] == [{**step, "status": "pending"} for step in PLAN["steps"]]
 
 
@@ -155,7 +157,7 @@ def test_submit_plan_sends_rendered_plan(lightly: Lightly) -> None:
         "2. 🔴 high: Rewrite the archive (tools: Bash)",
         "",
         "Questions:",
-        "- Is 1904 a year here? → Yes.",
+        f"- Is 1904 a year here? → Yes. ({NOT_ASKED})",
         "",
         "Found: One caller.",
     ]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quality_reviewer.unproven import with_unproven
+from shared.resources import superseded_plan_path
 from shared.run import State, open_state
 from state.models import Plan
-from state.store import load_plan
+from state.store import load_plan, save_plan
 from tests.journey import Journey
 from tests.state.plans import plain
 
@@ -60,6 +61,8 @@ def clear():
     PLACES.clear()
 '''
 TEST = "from cache import get\n\nassert get\n"
+# It fails without the change, and names nothing of it.
+NEEDS_IT = "assert len(vars(__import__('cache'))) > 12\n"
 FILES: dict[str, str | bytes] = {
     "planner.toml": '[verify]\ncommands = ["PYTHONPATH=src python3 tests/test_cache.py"]\n',
     "README.md": "# Cache\n",
@@ -98,7 +101,7 @@ def frozen(make_repo: Callable[..., Repository]) -> tuple[State, Plan]:
     ]  # fmt: skip
     journey.edits = {
         "src/cache.py": NEW,
-        "tests/test_cache.py": f"{TEST}assert 'two words'\n",
+        "tests/test_cache.py": f"{TEST}assert 'two words'\n{NEEDS_IT}",
         "README.md": "# Cache\n\nIt keeps 250 values.\n",
     }
     journey.documents = {}
@@ -133,7 +136,10 @@ UNTRUE = {
     "the readme explains evict_oldest": "T-1 has readme tell of evict_oldest",
     "the readme describes penguins of ice": "T-1 has readme tell of something",
     "a test shows that evict_oldest is called": "T-1 has evict_oldest tested",
-    "a penguin dances on ice": "T-1 is said to be done by M-001",
+    "get() has a flag --limit": "T-1 names --limit",
+    "clear() returns a count of the cache": "T-1 says something of clear, of which",
+    "evict_oldest logs what it evicts as YAML": "T-1 names YAML",
+    "the penguin dances on ice": "T-1 is said to be done by M-001",
 }
 TRUE = [
     "the readme says how many values the cache keeps",
@@ -146,6 +152,9 @@ TRUE = [
     "a test shows that `get` is there for the cache",
     'a test of the cache has "two words"',
     "tests/test_cache.py has a test of it",
+    "handle e.g. 5000 names of the cache",
+    "callers of `get` in src/table.py go on as they are",
+    'a miss reads "no value of x" in the cache',
     "the guide stays as it is, and so does the cache's CHANGELOG",
     "no max_age of values in the cache",
     "get is not changed to return None, as in Python 3.11 of 2024",
@@ -213,3 +222,32 @@ def test_what_the_request_wants_is_listed_where_it_is_left_out_or_forgotten(
     assert [one[:16] for one in listed((state, plan))] == ["the request asks"]
     state.run.request = f"{REQUEST} No rows on disk. The guide stays."
     assert listed((state, plan)) == []
+
+
+def test_a_remark_is_borne_by_lines_that_differ_since_it_was_made(
+    frozen: tuple[State, Plan],
+) -> None:
+    state, plan = frozen
+    values = plain(plan)
+    values["milestones"][0]["requirements"] = ["T-1", "RM-001"]
+
+    def remarked(text: str) -> list[str]:
+        said = [{"id": "RM-001", "text": text, "revision": 1}]
+        return listed((state, plan), **values | {"revision": 2, "user_remarks": said})
+
+    assert remarked("raise KeyNotKept") == []  # said before the first freeze
+    old = superseded_plan_path(state.state_dir, 1)
+    save_plan(old, plan)
+    assert remarked("raise KeyNotKept") == [
+        (
+            "RM-001 is said to be done by M-001, and no byte of the change differs from revision 1,"
+            " of which it was said"
+        )
+    ]
+    kept = [c for c in plan.milestones[0].code_changes if c.file != "README.md"]
+    [milestone] = plan.milestones
+    fewer = milestone.model_copy(update={"code_changes": tuple(kept)})
+    save_plan(old, plan.model_copy(update={"milestones": (fewer,)}))
+    assert remarked("the readme says that 250 are kept") == []
+    [sentence] = remarked("raise KeyNotKept")
+    assert sentence.startswith("RM-001 names KeyNotKept, which no line bears that has changed")
