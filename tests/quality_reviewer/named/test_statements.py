@@ -61,8 +61,6 @@ def clear():
     PLACES.clear()
 '''
 TEST = "from cache import get\n\nassert get\n"
-# It fails without the change, and names nothing of it.
-NEEDS_IT = "assert len(vars(__import__('cache'))) > 12\n"
 FILES: dict[str, str | bytes] = {
     "planner.toml": '[verify]\ncommands = ["PYTHONPATH=src python3 tests/test_cache.py"]\n',
     "README.md": "# Cache\n",
@@ -101,7 +99,7 @@ def frozen(make_repo: Callable[..., Repository]) -> tuple[State, Plan]:
     ]  # fmt: skip
     journey.edits = {
         "src/cache.py": NEW,
-        "tests/test_cache.py": f"{TEST}assert 'two words'\n{NEEDS_IT}",
+        "tests/test_cache.py": f"{TEST}assert 'two words'\n",
         "README.md": "# Cache\n\nIt keeps 250 values.\n",
     }
     journey.documents = {}
@@ -238,12 +236,8 @@ def test_a_remark_is_borne_by_lines_that_differ_since_it_was_made(
     assert remarked("raise KeyNotKept") == []  # said before the first freeze
     old = superseded_plan_path(state.state_dir, 1)
     save_plan(old, plan)
-    assert remarked("raise KeyNotKept") == [
-        (
-            "RM-001 is said to be done by M-001, and no byte of the change differs from revision 1,"
-            " of which it was said"
-        )
-    ]
+    [sentence] = remarked("raise KeyNotKept")
+    assert "done by M-001, and no byte of the change differs from revision 1" in sentence
     kept = [c for c in plan.milestones[0].code_changes if c.file != "README.md"]
     [milestone] = plan.milestones
     fewer = milestone.model_copy(update={"code_changes": tuple(kept)})
