@@ -38,6 +38,12 @@ _TELLS = re.compile(
     r"|contains?|tells?|states?|sections?|headings?|entry|entries|links?|notes?|covers?)\b",
     re.IGNORECASE,
 )
+# `assert a == a`, `assertEqual(f(1), f(1))`, `assert True`.
+_SAME = re.compile(
+    r"\bassert\s+(?P<left>[^=!<>]+?)\s*==\s*(?P=left)\s*(?:$|[,#])"
+    r"|\bassert\w*\(\s*(?P<one>[^\s].*?)\s*,\s*(?P=one)\s*[,)]"
+    r"|\bassert(?:True\()?\s*True\b|\bexpect\((?P<got>.+?)\)\.to\w+\(\s*(?P=got)\s*\)"
+)
 _PATH = re.compile(r"[\w./-]+\.(?:md|markdown|rst|adoc)\b", re.IGNORECASE)
 _ALWAYS = ("readme", "changelog", "contributing")
 
@@ -110,8 +116,18 @@ class _Reader:
         if not [one for one in tests if not self._is_comment(one)]:
             does = _DOES.search(text) or _CALL.search(text)
             return f"no test or run shows it, its evidence is {names}" if does else ""
-        doubts = [self._foreign(text, one) for one in tests]
+        doubts = [self._of_other(milestone, one) or self._foreign(text, one) for one in tests]
         return "" if "" in doubts else doubts[0]
+
+    def _of_other(self, milestone: Milestone, one: Cited) -> str:
+        """Return that a test which is cited is another milestone's, or compares what is equal."""
+        own = {*milestone.tests.files, *files_of(milestone)}
+        theirs = [m.id for m in self._plan.milestones if one.file in m.tests.files]
+        if own and theirs and one.file not in own:
+            return f"{one.name} is a test of {', '.join(theirs)}"
+        lines = self._lines.planned(one.file) or []
+        line = lines[one.number - 1] if 0 < one.number <= len(lines) else ""
+        return f"{one.name} compares a thing with itself" if _SAME.search(line) else ""
 
     def _is_comment(self, one: Cited) -> bool:
         lines = self._lines.planned(one.file) or []

@@ -12,6 +12,7 @@ from quality_reviewer.named.things import digits, words
 from quality_reviewer.planned_lines import PlannedLines
 from shared.patch import read_patch
 from shared.test_files import is_test
+from shared.tree_runs import recorded
 from state.changes import apart
 from state.milestones import changes_of
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from state.models import Change, Milestone, Plan
 
 _NUMBER = re.compile(r"\d[\d,_]*(?:\.\d+)?")
+_AMOUNT = re.compile(rf"{_NUMBER.pattern}(?= ?[A-Za-z%])")
 # By which a number of one unit reads in another: a minute has 60 seconds, a kB 1000 bytes.
 _SCALES = (60, 3600, 24, 86400, 7, 12, 1000, 1024, 1_000_000, 1024**2, 1024**3, 100)
 _TOKEN = re.compile(r"\w+")
@@ -39,6 +41,7 @@ class Bearing:
         self.changes = [change for m in plan.milestones for change in changes_of(m)]
         self._patches: dict[str, list[Line]] = {}
         self.tests = {file for m in plan.milestones for file in m.tests.files}
+        self._state_dir = state.state_dir
 
     @cached_property
     def files(self) -> Files:
@@ -135,11 +138,17 @@ class Bearing:
             return any(path in self.paths for path in thing.forms)
         if thing.kind == "tests":
             return bool(self.tests) or any(map(self.is_test, self.paths))
-        if thing.kind == "acronym":
-            return holds(self.touched if text is None else text, thing)
-        if thing.kind == "identifier":
-            return holds(self.differing if text is None else text, thing)
-        return holds(self._tested if text is None else text, thing)
+        if text is not None:
+            return holds(text, thing)
+        where = {"acronym": self.touched, "identifier": self.differing}.get(
+            thing.kind, self._tested
+        )
+        return holds(where, thing) or (thing.kind == "number" and holds(self.printed, thing))
+
+    @cached_property
+    def printed(self) -> str:
+        """What the commands that were recorded for this change have printed."""
+        return "\n".join(run.said for run in recorded(self._state_dir))
 
     def _has_path(self, name: str) -> bool:
         name = name.strip("/")
@@ -156,7 +165,9 @@ def holds(text: str, thing: Thing) -> bool:
     """Return whether a text holds a number, in whichever unit, an identifier or a quoted text."""
     form = thing.forms[0]
     if thing.kind == "number":
-        return _has_number(text, form)
+        # So many of a unit may stand as so many of another one.
+        forms = same_number(form) if re.search(r"[A-Za-z%]", thing.shown) else {form}
+        return not forms.isdisjoint(numbers_of(text))
     if thing.kind in ("identifier", "acronym"):
         return _flat(form) in _flat(text)
     if thing.kind == "option":
@@ -177,15 +188,16 @@ def numbers_of(text: str) -> set[str]:
     return {digits(number.strip(",_")) for number in _NUMBER.findall(text)}
 
 
+def amounts_of(text: str) -> set[str]:
+    """Return the numbers of a text that stand before a unit, as they are compared."""
+    return {digits(number.strip(",_")) for number in _AMOUNT.findall(text)}
+
+
 def same_number(number: str) -> set[str]:
     """Return how a number may read: itself, and as so many of another unit."""
     value = float(number)
     scaled = [value * scale for scale in _SCALES] + [value / scale for scale in _SCALES]
     return {number, *(digits(f"{one:.6f}") for one in scaled if one == round(one, 6))}
-
-
-def _has_number(text: str, number: str) -> bool:
-    return not same_number(number).isdisjoint(numbers_of(text))
 
 
 def _flat(text: str) -> str:

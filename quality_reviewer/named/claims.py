@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
-from quality_reviewer.named.bearing import holds, numbers_of, same_number
+from quality_reviewer.named.bearing import amounts_of, holds, numbers_of, same_number
 from quality_reviewer.named.statements import own_requirements
 from quality_reviewer.named.things import digits, identifiers, in_short, sentences
 from shared.tree_runs import recorded
@@ -77,14 +77,16 @@ def promised(_state: State, bearing: Bearing) -> Found:
 def numbers(state: State, bearing: Bearing) -> Found:
     """Yield each constant, default or limit that the change adds and that nobody has said."""
     plan = bearing.plan
-    known = numbers_of("\n".join([state.run.request, *_texts(plan)]))
+    said = "\n".join([state.run.request, *_texts(plan)])
+    known, amounts = numbers_of(said), amounts_of(said)
     for change in bearing.changes if bearing.is_whole else ():
         if not bearing.is_code(change.file) or change.file in bearing.tests:
             continue
         before = numbers_of("\n".join(bearing.lines.at_base(change.old_file or change.file) or ()))
         for at, line in bearing.numbered(change):
             for number, shown in _chosen(line):
-                if number not in before and same_number(number).isdisjoint(known):
+                is_said = number in known or not same_number(number).isdisjoint(amounts)
+                if number not in before and not is_said:
                     yield change.id, f"{shown} ({change.file}:{at}): nobody was asked"
 
 

@@ -42,7 +42,9 @@ def lines(_state: State, bearing: Bearing) -> Found:
         rows = bearing.lines.planned(match[1]) or []
         first, last = int(match[2]), int(match[3] or match[2])
         near = "\n".join([*rows[max(first - 1 - _BESIDE, 0) : last + _BESIDE], match[1]])
-        if words(text).isdisjoint(words(near)) and not any(
+        wanted = words(text) - words(match[1])
+        is_about = len(wanted & words(near)) * 2 > len(wanted)
+        if not is_about and not any(
             holds(near, t) for t in things(text, bearing.files) if t.kind != "document"
         ):
             yield name, f"{name} is said to hold at {match[1]}:{match[2]}, which says nothing of it"

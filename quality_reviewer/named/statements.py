@@ -191,7 +191,8 @@ def reviewed(state: State, bearing: Bearing) -> Found:
         found = words(part)
         lost = [t for t in things(part, bearing.files) if not holds(state.run.request, t)]
         is_gone = len(found) >= _LEAST_WORDS and len(found & kept) * 3 < len(found)
-        lost = [t for t in lost if t.kind in ("number", "identifier", "option")]
+        lost = [t for t in lost if t.kind in ("number", "identifier", "option")
+                or (t.kind in ("path", "document") and not bearing.bears(t))]  # fmt: skip
         if lost:
             yield "request", (f"your requirements name {lost[0].shown} ({in_short(part)}), and the "
                               "reviewed ones do not")  # fmt: skip

@@ -30,7 +30,10 @@ _DENIES = re.compile(
 _CLAUSE = re.compile(
     r"(?<=[.;!?])\s+|\n+|,? (?=(?:but|while|whereas)\b)|\s[–-]\s|"
     r"\s(?=(?:if|when|where|unless|because|since|so that|so old)\b)|"
-    r"\s(?=(?:to keep|to leave|to avoid|whose|which|that)\b)"
+    r"\s(?=(?:to keep|to leave|to avoid|whose|which|that)\b)|"
+    # What is wanted beside what is to be left out.
+    r",? (?:and |then )+(?=(?:add|say|write|tell|put|give|note|round|move|rename|replace|remove|"
+    r"make|use|print|show|return|raise|log|document|update|describe|mention|translate)\b)"
 )
 # What a clause that only says when something holds begins with; after its comma stands what holds.
 _WHEN = re.compile(r"^\W*(?:if|when|where|unless|since|because)\b[^,]*,\s", re.IGNORECASE)
