@@ -155,6 +155,8 @@ TRUE = [
     "handle e.g. 5000 names of the cache",
     "callers of `get` in src/table.py go on as they are",
     'a miss reads "no value of x" in the cache',
+    "get currently crashes with `IndexError` in the cache",
+    "limit the cache, see docs/guide.md",
     "the guide stays as it is, and so does the cache's CHANGELOG",
     "no max_age of values in the cache",
     "get is not changed to return None, as in Python 3.11 of 2024",
@@ -238,12 +240,8 @@ def test_a_remark_is_borne_by_lines_that_differ_since_it_was_made(
     assert remarked("raise KeyNotKept") == []  # said before the first freeze
     old = superseded_plan_path(state.state_dir, 1)
     save_plan(old, plan)
-    assert remarked("raise KeyNotKept") == [
-        (
-            "RM-001 is said to be done by M-001, and no byte of the change differs from revision 1,"
-            " of which it was said"
-        )
-    ]
+    [sentence] = remarked("raise KeyNotKept")
+    assert "done by M-001, and no byte of the change differs from revision 1" in sentence
     kept = [c for c in plan.milestones[0].code_changes if c.file != "README.md"]
     [milestone] = plan.milestones
     fewer = milestone.model_copy(update={"code_changes": tuple(kept)})
