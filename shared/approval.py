@@ -10,7 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shared import ssh_signature
+from shared import resources, ssh_signature
 from shared.config import file_at, load_config
 from shared.user_config import load_user_config
 from state.channels import CHANNELS, SIGNED, SIGNED_OPEN, UNPROVEN_CHANNEL
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from shared.git.command import Git
 
-FILE = "approval.json"
+FILE = resources.APPROVAL
 FORM = 2
 # What a signature covers; form 1 had no more than the first two.
 _SIGNED = ("form", "digest", "base", "tree", "beside", "author", "committer", "signing")
@@ -100,7 +100,7 @@ class Signers(NamedTuple):
 
 def path_in(state_dir: str) -> str:
     """Return the path of a run's approval.json."""
-    return os.path.join(state_dir, FILE)
+    return resources.approval_path(state_dir)
 
 
 def save(state_dir: str, approval: Approval) -> None:

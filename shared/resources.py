@@ -23,6 +23,7 @@ LAUNCHED = "PLANNER_HOST"
 DATABASE = "planner.db"
 MEMORY = "memory.db"
 ARCHIVE_FOLDER = "planning/plans"
+APPROVAL = "approval.json"
 CONFIG_FILE = "planner.toml"
 PLANNING_FOLDER = "planning"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -132,6 +133,11 @@ def journal_path(state_dir: str) -> str:
 def revert_journal_path(state_dir: str) -> str:
     """Return the folder with the journal of an `undo` that makes a revert commit."""
     return os.path.join(state_dir, REVERT_JOURNAL)
+
+
+def approval_path(state_dir: str) -> str:
+    """Return the path of a run's approval."""
+    return os.path.join(state_dir, APPROVAL)
 
 
 def revert_message_path(state_dir: str) -> str:

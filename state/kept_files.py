@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+REPAIR = "planner repair"
 # What a parser raises for JSON that the program has not written.
 _OTHER = (ValueError, KeyError, TypeError, IndexError, AttributeError)
 
@@ -38,4 +39,4 @@ def damaged(path: str, why: str = "it is not what the planner has written") -> R
     """Return the Refused for a kept file that is damaged."""
     allowed = "a person has it set aside, and reads what is lost and what still works"
     text = f"this file of the planner is damaged: {why}"
-    return Refused("invalid", path, text, allowed, "planner repair")
+    return Refused("invalid", path, text, allowed, REPAIR)

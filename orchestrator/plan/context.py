@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _EXAMPLE = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
 _QUESTIONS = list_of({"type": "object", "allowed": _EXAMPLE}, _EXAMPLE, minItems=1, maxItems=3)
 STEP = 2  # context-verify
+_ASSUMED = "assumptions"
+# What the approver sees of an assumption that what was said later has overruled.
+OVERRULED = " → holds no more, by what was said later"
 
 
 def set_context(state: State, value: object) -> None:
@@ -40,25 +43,42 @@ def set_context(state: State, value: object) -> None:
         if context is None:
             return
         store.save_plan(state.plan_path, with_context(state, plan, context))
+        is_first = state.run.step <= STEP
         store_context(state, context)
-        with state.database:
-            state.go_to("planner", 3)
+        if is_first:
+            with state.database:
+                state.go_to("planner", STEP + 1)
 
 
 def new_context(state: State, value: object) -> Context | None:
     """Return the assistant's context, checked; None if it is stored already, refused if too late.
 
-    What the run began with comes first.
+    What the run began with comes first. Of a stored one only assumptions may be overruled or added.
     """
     _, given = _begun_with(state)
-    context = check_context(_with_given(given, value))
     if state.run.step <= STEP:
-        return context
-    if read_kept(resources.get_context_path(state.state_dir), dict) == context:
+        return check_context(_with_given(given, value))
+    stored = read_kept(resources.get_context_path(state.state_dir), dict)
+    if isinstance(value, dict) and set(value) == {_ASSUMED}:
+        still = check_context({**stored, **value})[_ASSUMED]
+        now = _with_overruled(stored[_ASSUMED], still)
+        return None if now == stored[_ASSUMED] else {**stored, _ASSUMED: now}
+    if _with_given(given, value) in (stored, {k: v for k, v in stored.items() if v}):
         return None
     text = "context.json is read-only once step 2 (context-verify) is done"
-    allowed = state.command("context", "add-quote", "TEXT")
-    raise Refused("frozen", "context.json", text, f"to add what the user said later, run {allowed}")
+    quote = state.command("context", "add-quote", "TEXT")
+    allowed = f"to add what the user said later, run {quote}; where an assumption holds no more, "
+    allowed += f'give those that still hold, alone: {{"op": "context", "{_ASSUMED}": […]}}'
+    raise Refused("frozen", "context.json", text, allowed)
+
+
+def _with_overruled(known: list[str], still: list[str]) -> list[str]:
+    """Return the assumptions that were known, those that hold no more marked so, and new ones."""
+    kept = [
+        text if text in still or text.endswith(OVERRULED) else f"{text}{OVERRULED}"
+        for text in known
+    ]
+    return [*kept, *(text for text in still if text not in kept)]
 
 
 def with_context(state: State, plan: Plan, context: Context) -> Plan:
@@ -72,6 +92,8 @@ def with_context(state: State, plan: Plan, context: Context) -> Plan:
 def store_context(state: State, context: Context) -> None:
     """Write context.json and record that step 2 has ended."""
     write_json(resources.get_context_path(state.state_dir), context)
+    if state.run.step > STEP:
+        return
     with state.database as database:
         database.add_steps(state.run, "planner", [(STEP, "context-verify")], "host")
 

@@ -1,4 +1,4 @@
-"""Find the damaged ones of the files that a run keeps, set them aside, say what is lost (PC-10).
+"""Find the damaged ones of the files that a run keeps, and say what is lost with each (PC-10).
 
 Plan, strategy and database are in `repair`; what lies in the user's folders is not ours.
 """
@@ -6,26 +6,20 @@ Plan, strategy and database are in `repair`; what lies in the user's folders is 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from developer.verify.trees import users_tree
-from orchestrator.run.settings import write_settings
-from shared import approval, candidates, requirements_record, resources, tree_runs
-from shared.config import load_config
-from shared.requirements_record import WORKFLOW as REQUIREMENTS
-from shared.user_config import limited, load_user_config
-from shared.workspace import base_of
-from state import store
-from state.actors import UNPROVEN
+from shared import candidates, requirements_record, resources, tree_runs
+from shared.git.change import FileChange
+from shared.qr.schema import read_review
 from state.errors import Refused
-from state.files import write_json
 from state.kept_files import read_kept
 from state.kept_settings import read_settings
+from state.phases import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shared.run import State
     from state.database import Run
 
 
@@ -81,17 +75,52 @@ def _files(run: Run) -> Iterator[Kept]:
         f"the run goes on: {step}",
     )
     yield from _approved(run, step)
+    yield from _of_milestones(run)
+    yield from _reviews(run, step)
     config = resources.run_config_path(here)
     way = f"its settings are read from its base commit again: {step}"
     yield Kept(config, lambda: read_settings(config), f"nothing of run {name}", way)
+    context, lane = resources.get_context_path(here), resources.lane_path(here)
+    way = f"it is written again from the plan: {step}"
+    yield Kept(context, lambda: read_kept(context, _object), f"nothing of run {name}", way)
+    way = f"it is written again from what the requirements lane remembers: {step}"
+    yield Kept(lane, lambda: read_kept(lane, _object), f"nothing of run {name}", way)
+
+
+def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
+    return dict(value.items())
+
+
+def _reviews(run: Run, step: str) -> Iterator[Kept]:
+    for phase in PHASES:
+        path = resources.review_path(run.state_dir, phase)
+        lost = f"the answers of the review of {phase} of run {run.run_id}"
+        way = f"the phase is handed in again, and its questions are asked anew: {step}"
+        yield Kept(path, partial(read_review, path), lost, way)
+
+
+def _of_milestones(run: Run) -> Iterator[Kept]:
+    """Yield what earlier attempts at milestones have written, while it moves to another base."""
+    folder = resources.milestones_path(run.state_dir)
+    again = resources.command("exec", "next", state_dir=run.state_dir)
+    for found in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        name, end = os.path.splitext(found)
+        path = resources.kept_work_path(run.state_dir, name)
+        if end == ".json":
+            yield Kept(
+                path,
+                partial(read_kept, path, lambda rows: [FileChange(**row) for row in rows]),
+                f"what the last attempt at milestone {name} of run {run.run_id} wrote",
+                f"the milestone is written anew: {again}",
+            )
 
 
 def _approved(run: Run, step: str) -> Iterator[Kept]:
     """Yield what an approval, an apply and the requirements lane leave in a run's folder."""
     here, name = run.state_dir, run.run_id
     yield Kept(
-        approval.path_in(here),
-        lambda: approval.of_run(here),
+        resources.approval_path(here),
+        lambda: _read_approval(here),
         f"the signature of the approval of run {name}; the database knows that it is approved",
         f"the run goes on, and its approval is kept without a signature: {step}",
     )
@@ -112,20 +141,7 @@ def _approved(run: Run, step: str) -> Iterator[Kept]:
     )
 
 
-def restored(state: State, kept: Kept) -> None:
-    """Do what makes a run go on without a file that was set aside."""
-    if kept.path == resources.run_config_path(state.state_dir):
-        restore_settings(state)
-    if kept.path == resources.scene_path(state.state_dir):
-        write_json(kept.path, users_tree(state.repository))
-    if state.run.workflow == REQUIREMENTS and kept.path.endswith("lifecycle.json"):
-        with state.database:
-            state.move("cancel", UNPROVEN, detail="lifecycle.json was damaged")
+def _read_approval(state_dir: str) -> object:
+    from shared import approval  # not at the top: it loads the models, which doctor does without
 
-
-def restore_settings(state: State) -> None:
-    """Write the settings of a run as `start` read them from its base commit."""
-    base, repository = base_of(store.load_plan(state.plan_path)), state.repository
-    commit = base.snapshot or base.commit
-    settings = limited(load_config(repository.git, commit), load_user_config())
-    write_settings(state, repository, settings, commit)
+    return approval.of_run(state_dir)

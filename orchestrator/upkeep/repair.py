@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.upkeep.adopt import adopt
-from orchestrator.upkeep.kept_files import damaged_files, restore_settings, restored
+from orchestrator.upkeep.kept_files import damaged_files
+from orchestrator.upkeep.restore import restore, restore_settings
 from orchestrator.upkeep.unknown_runs import is_unknown, lost_database, unknown_runs
 from shared import plan_refs, resources
 from shared.git.journal import journal_state
@@ -164,7 +165,7 @@ def _repair_kept(database: Database, run: Run) -> list[SetAside]:
     state, found = State(run.state_dir, database, run), []
     for kept in damaged_files(run):
         moved = _move_aside(kept.path)
-        restored(state, kept)
+        restore(state, kept.path)
         found.append(SetAside(moved, kept.lost, kept.way))
     return found
 

@@ -56,6 +56,11 @@ def note(place: Place, texts: Iterable[str]) -> str:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     for path in paths:
         if not lies_in(path, place.hidden) and not is_secret_name(os.path.basename(path)):
+            if top := _own_folder(place, path):
+                return (
+                    f"not shown: {path}{more}, since a command has a {top} of its own: keep it in"
+                    " another folder, such as one beside the project"
+                )
             own = lies_in(path, (place.home,))
             shown = _short(place, (own and whole(path, place.home, place.repository)) or path)
             return (
@@ -80,8 +85,17 @@ def _unseen(place: Place, texts: Iterable[str]) -> list[str]:
     return list(found)
 
 
+def _own_folder(place: Place, path: str) -> str:
+    """Return which folder for temporary files a path lies in, if it lies in no home, else ""."""
+    from shared.place.system import PRIVATE  # not at the top: most commands do not fail
+
+    tops = () if lies_in(path, place.emptied) else PRIVATE
+    return next((top for top in tops if lies_in(path, (top,)) and path != top), "")
+
+
 def _is_unseen(place: Place, path: str) -> bool:
-    if not lies_in(path, place.emptied) or path in place.emptied or path in place.links:
+    of_home = lies_in(path, place.emptied) and path not in place.emptied
+    if not (of_home or _own_folder(place, path)) or path in place.links:
         return False
     shown = (
         place.repository, *place.tools, *place.shown, *place.kept, *place.copied, *place.protected,

@@ -23,7 +23,8 @@ from shared.qr.types import (
     rows_of,
 )
 from state.errors import Problem, Refused
-from state.files import read_json, write_json
+from state.files import write_json
+from state.kept_files import REPAIR, read_kept
 from state.phases import PHASES
 from state.plain_json import check_value, is_plainly_sound
 
@@ -126,9 +127,11 @@ class Review:
 
 def read_review(path: str) -> Review:
     """Return the quality review stored in a file; Refused with a list of all errors in the file."""
-    data = read_json(path)
+    data = read_kept(path, lambda value: value)
     problems = check_review(data, path)
     if problems:
+        for problem in problems:
+            problem.retry = problem.retry or REPAIR
         raise Refused.of(problems)
     items = [Item(**_whole_numbers(item)) for item in data["items"]]
     verdicts = {name: Said(**said) for name, said in data.get("verdicts", {}).items()}

@@ -291,6 +291,8 @@ def test_the_context_is_read_only_after_its_step_and_takes_later_words(journey: 
     assert journey.planner(*argv).text == journey.planner("step", "planner").text
     journey.write_answer("context.json", json.dumps({"task_spec": ["Something else"]}))
     refused(journey.repository, argv, "frozen", "read-only once step 2")
+    journey.write_answer("context.json", json.dumps({"constraints": ["None"]}))
+    refused(journey.repository, argv, "frozen", "give those that still hold, alone")
     for _ in range(2):
         assert journey.planner("context", "add-quote", "Keep f, please").code == 0
     for name in ("context.json", "plan.json"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +194,33 @@ def test_commands_to_confirm_are_shown_and_explained_once(make_repo: Repositorie
     later = journey.to("code").last
     assert later.data("commands to confirm") == ""
     assert words_of(later.person())[:2] == ["config", "confirm"]
+
+
+@pytest.mark.requirement("SD-3", "PL-17")
+def test_an_assumption_that_later_words_overrule_is_shown_as_such(
+    make_repo: Repositories,
+) -> None:
+    """The approver would else read it beside the decision that says the opposite."""
+    journey = Journey(make_repo(files=FILES))
+    journey.answers["context.json"]["assumptions"] = [
+        "0 is no limit (high)",
+        "Below 0 is not checked",
+    ]
+    journey.to("submitted")
+    assert "assumed at the start: Below 0 is not checked" in journey.last.text
+    journey.call("mode", "edit", "Refuse a value below 0.")
+    still = {"op": "context", "assumptions": ["0 is no limit (high)", "Text is refused"]}
+    fields = {"decision": "Refuse below 0", "reasoning_chain": "the user -> says so"}
+    late = {"op": "add", "kind": "decision", "fields": fields}
+    journey.write_answer("design.json", [still, late])
+    words = ("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
+    assert journey.planner(*words).code == 0
+    plan = json.loads((Path(journey.state_dir) / "plan.json").read_text())
+    assert plan["context"]["assumptions"] == [
+        "0 is no limit (high)",
+        "Below 0 is not checked → holds no more, by what was said later",
+        "Text is refused",
+    ]
 
 
 @pytest.mark.requirement("SD-7")

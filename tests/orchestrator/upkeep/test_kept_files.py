@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.forms import part
-from tests.journey import FILES, Journey, way_out, words_of
+from tests.journey import FILES, POINTS, Journey, way_out, words_of
 from tests.requirement_rounds import Rounds
 
 if TYPE_CHECKING:
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from tests.conftest import Repository
 
 pytestmark = pytest.mark.requirement("PC-10")
-DAMAGES = (b"", b"[1]", b'{"runs": [{"x": 1}], "candidates": 1')
+DAMAGES = (b"", b"7", b'{"runs": [{"x": 1}], "candidates": 1')
 # The file, where the run is, and the command that reads the file.
 PLANNING = {
     "candidates.json": ("code", "step planner"),
     "verify-commands.json": ("code", "step planner"),
     "tree-runs.json": ("code", "plan done --phase plan-code"),
     "config.json": ("code", "step planner"),
+    "context.json": ("code", "context add-quote more"),
     "approval.json": ("applied", "exec commit"),
     "apply/tree.json": ("applied", "exec commit"),
 }
@@ -34,8 +36,7 @@ def is_damaged(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("name", PLANNING)
-@pytest.mark.parametrize("data", part(DAMAGES, 3))
+@pytest.mark.parametrize(("name", "data"), part([*product(PLANNING, DAMAGES)], 5))
 def test_a_damaged_file_of_a_run_is_set_aside_and_the_run_goes_on(
     make_repo: Callable[..., Repository], name: str, data: bytes
 ) -> None:
@@ -68,3 +69,32 @@ def test_a_damaged_memory_of_the_requirements_lane_ends_it_and_it_begins_again(
     assert "your requirements stay in planning/; begin again: " in repaired
     assert rounds.start().code == 0, rounds.last.text
     assert rounds.last.block.tag == "step"
+
+
+def test_what_a_run_implements_is_written_again_from_its_lane(
+    make_repo: Callable[..., Repository],
+) -> None:
+    rounds = Rounds(make_repo("project", FILES))
+    rounds.to_plan()
+    assert rounds.plan is not None
+    path = Path(rounds.plan.state_dir, "requirements.json")
+    before = path.read_bytes()
+    path.write_bytes(b"")
+    assert rounds.call("repair").block.get("damaged") == "1"
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_review_is_asked_anew_and_passes_no_gate(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo("project", FILES))
+    journey.review = "full"
+    journey.to("code review")
+    path = Path(journey.state_dir, "qr-plan-code.json")
+    path.write_bytes(b"{")
+    refused = journey.planner("step", "planner")
+    repaired = journey.call(*words_of(way_out(refused.problems[0][1])))
+    assert "the answers of the review of plan-code" in repaired.data("set aside")
+    journey.last = journey.planner("step", "planner")
+    assert journey.point == POINTS["code"]
+    journey.to("code review").to("committed")

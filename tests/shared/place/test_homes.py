@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -301,6 +302,16 @@ def test_a_failure_names_what_is_not_shown_and_the_setting_that_shows_it(
     said = seen(text).splitlines()[-1]
     assert said.startswith("planner: not shown: ~/other/sub/a")
     assert '[place] show = ["~/other"]' in said
+
+
+@pytest.mark.requirement("PP-2")
+def test_a_failure_names_what_lies_in_the_machines_folder_for_temporary_files(
+    seen: Callable[[str], str],
+) -> None:
+    with tempfile.NamedTemporaryFile(dir="/var/tmp") as file:
+        said = seen(f"{file.name} --version").splitlines()[-1]
+        assert said.startswith(f"planner: not shown: {file.name}, since a command has a /var/tmp")
+        assert not seen(f"test -e {file.name} || echo no").startswith("planner:")
 
 
 def test_a_failure_offers_no_setting_for_a_secret(home: Path, seen: Callable[[str], str]) -> None:
