@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Each yields ids of what is said, with a sentence about it that can be read alone. An id is that of
 # a statement or an entry, else the name of the plan's field, or `request`.
 FINDERS: tuple[Finder, ...] = (
-    claimed_criteria, green_without, changed_expectations, unnamed_functions, unheard_answers,
+    claimed_criteria, green_without, changed_expectations, unnamed_functions,
 )  # fmt: skip
 NAMED: tuple[NamedFinder, ...] = (
     statements.task,
@@ -50,5 +50,7 @@ def with_unproven(state: State, plan: Plan) -> Plan:
     found = {text: name for find in FINDERS for name, text in find(state, plan)}
     bearing = Bearing(state, plan)
     found |= {text: name for find in NAMED for name, text in find(state, bearing)}
+    known = {*found.values()}  # an answer of which more is said already is not listed twice
+    found |= {text: name for name, text in unheard_answers(state, plan) if name not in known}
     rows = tuple(Unproven(id=name, text=text) for text, name in found.items())
     return plan.model_copy(update={"unproven": rows})

@@ -126,6 +126,7 @@ def figures(state: State, bearing: Bearing) -> Found:
     runs = recorded(state.state_dir)
     printed = numbers_of("\n".join(run.said for run in runs))
     asked = numbers_of("\n".join([state.run.request, *_users(plan), own_requirements(state)]))
+    asked |= numbers_of(bearing.added_code) if bearing.is_whole else set()
     for name, shown, text in _claiming(bearing):
         for sentence in sentences(text):
             if not _CLAIMS.search(f"{sentence} ") or _DENIED.search(sentence):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Found = Iterator[tuple[str, str]]
 
 _LEAST_WORDS = 2
+_LEAST_ALL = 4  # words, where a change that has none of them is not about them
 _BEFORE = re.compile(r" \(before: .*\)$", re.DOTALL)
 _ASKS = re.compile(
     r"^(?:(?:and|also|then|please|finally)\b[, ]*)*(?:add|make|use|write|log|document|update|"
@@ -234,7 +235,7 @@ def milestones(_state: State, bearing: Bearing) -> Found:
             continue
         is_borne = any(map(bearing.bears, things(one.text, bearing.files)))
         lines = words(bearing.differing) if bearing.is_whole else wanted
-        if not is_borne and len(wanted) > _LEAST_WORDS and wanted.isdisjoint(lines):
+        if not is_borne and len(wanted) >= _LEAST_ALL and wanted.isdisjoint(lines):
             yield one.id, (f"{one.id} is said to be done by {', '.join(cited)}, and no line of the "
                            f"change says a word of it: {in_short(one.text)!r}")  # fmt: skip
         elif not is_borne and all(wanted.isdisjoint(about[name]) for name in cited):

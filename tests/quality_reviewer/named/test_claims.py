@@ -55,6 +55,7 @@ def test_a_claimed_figure_is_one_that_a_recorded_run_has_printed(frozen: Frozen)
         f"DL-001 claims {text!r}, and no recorded run prints 37 ms"
     ]
     assert listed(frozen, **decided("A dict, not measured: 37 ms is a guess")) == []
+    assert listed(frozen, **decided("A miss takes up to 90 s")) == []
     assert listed(frozen, **decided("A dict with a pause of 37 ms")) == []
     record(state.state_dir, TreeRun("bench", "0" * 40, 0, 1, "mean 37.0 ms"))
     assert listed(frozen, **decided(text)) == []

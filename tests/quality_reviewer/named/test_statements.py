@@ -153,6 +153,8 @@ TRUE = [
     "handle e.g. 5000 names of the cache",
     "callers of `get` in src/table.py go on as they are",
     'a miss reads "no value of x" in the cache',
+    "get currently crashes with `IndexError` in the cache",
+    "limit the cache, see docs/guide.md",
     "the guide stays as it is, and so does the cache's CHANGELOG",
     "no max_age of values in the cache",
     "get is not changed to return None, as in Python 3.11 of 2024",
