@@ -20,7 +20,6 @@ from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
 from state.execution import IN_PROGRESS
 from state.modes import MODES, tools_of
-from state.plan_table import Checkpoint, Option
 
 if TYPE_CHECKING:
     from shared.builders import Block
@@ -69,13 +68,7 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
     block.data("found before", "\n".join(_found_before(view, milestone)))
     block.data("failed before", row.note)
     block.data("plan", milestone_slice(ctx.plan, name, whole=agent))
-    answers = view.answers_for(name)
-    asked = [
-        Checkpoint(id=c.id, question=c.question, options=tuple(Option(**o) for o in c.options))
-        for c in view.checkpoints.values()
-        if c.milestone == name
-    ]
-    block.data("answers", answer_lines([*ctx.plan.checkpoints, *asked], answers))
+    block.data("answers", answer_lines(ctx.plan.checkpoints, view.answers_for(name)))
     own = ("--milestone", name, "--attempt", str(row.attempts))
     role = AGENT if agent else None
     done = ("exec", "done", *own, "--file", answer_word(result))
