@@ -109,6 +109,7 @@ class Run(Watched):
         self.verdicts = self.verdict
         self.settles = "declined"  # what becomes of statements that a refusal names
         self.corrected: dict[int, str] = {}  # evidence that a refusal has named, by row
+        self.tried: set[tuple[int, str]] = set()  # all of it
 
     @property
     def tree(self) -> Path:
@@ -167,7 +168,7 @@ class Run(Watched):
 
         The host leads out of any other refusal, and the agent has ended.
         """
-        before_the_host, self.corrected = self.last, {}
+        before_the_host, self.corrected, self.tried = self.last, {}, set()
         block = self.follow(command)
         while block.block.tag == "step" and block.block.find("next") is not None:
             self.last = block
@@ -186,7 +187,8 @@ class Run(Watched):
         """Take the evidence that a refusal names for its rows; False if it names none anew."""
         found = re.findall(r'at="\[(\d+)\]\.evidence">.*touches: ([^;·–<]+)', refused.text)
         named = {int(number): line.strip() for number, line in found}
-        new = bool({*named} - {*self.corrected})
+        new = bool({*named.items()} - self.tried)
+        self.tried |= {*named.items()}
         self.corrected |= named
         return new
 

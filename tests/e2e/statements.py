@@ -63,6 +63,7 @@ class StatedRun(Run):
         self.through = False
         self.task = [*REQUEST]
         self.answers["context.json"] = {"task_spec": [REQUEST[0], f"out of scope: {REQUEST[1]}"]}
+        self.answers["code.json"] = []  # a refusal says then what has no outcome
         self.questions: dict[str, Question] = {}
         self.remarks: dict[str, int] = {}  # how often each was said
         self.late: dict[str, Late] = {}
@@ -184,11 +185,11 @@ class StatedRun(Run):
         elif verb in {("context", "ask"), ("exec", "ask")}:
             self.note_questions(argv, answer)
         elif argv[0] == "decide":
-            self.note_answer(argv, plan)
+            self.note_answer(argv, answer, plan)
         elif verb == ("plan", "revise") and "--file" in argv and "--cause" not in argv:
-            self.note_remark(self.answer_text(argv))
+            self.note_remark(self.answer_text(argv), answer)
         elif verb == ("mode", "edit"):
-            self.note_remark(next(w for w in argv[2:] if w != "--"))
+            self.note_remark(next(w for w in argv[2:] if w != "--"), answer)
 
     def note_questions(self, argv: tuple[str, ...], answer: Answer) -> None:
         asked = json.loads(self.answer_text(argv))
@@ -199,7 +200,7 @@ class StatedRun(Run):
             known = self.questions.setdefault(name, new)
             assert known.text == new.text, f"{name} has two questions"
 
-    def note_answer(self, argv: tuple[str, ...], plan: Frozen) -> None:
+    def note_answer(self, argv: tuple[str, ...], answer: Answer, plan: Frozen) -> None:
         asked = self.questions[argv[1]]
         if "--file" in argv:
             words = self.answer_text(argv)
@@ -210,13 +211,17 @@ class StatedRun(Run):
             return
         again, asked.answers = bool(asked.answers), [*asked.answers, words]
         phase = "plan-design" if plan.digest else asked.phase
-        self.note_late(argv[1], phase, in_time=not (again or self.is_after(phase)))
+        late = again or self.is_after(phase)
+        self.note_late(argv[1], phase, in_time=not late)
+        self.check_cause(words, answer, late=late)
 
-    def note_remark(self, text: str) -> None:
+    def note_remark(self, text: str, answer: Answer) -> None:
         if not text.strip():
             return
         self.remarks[text.strip()] = self.remarks.get(text.strip(), 0) + 1
-        self.note_late(text.strip(), "plan-design", in_time=not self.is_after("plan-design"))
+        late = self.is_after("plan-design")
+        self.note_late(text.strip(), "plan-design", in_time=not late)
+        self.check_cause(text.strip(), answer, late=late)
 
     def note_late(self, name: str, phase: str, *, in_time: bool) -> None:
         work = "" if in_time else work_of(json.loads(self.kept[0]))
@@ -248,6 +253,11 @@ class StatedRun(Run):
         if block is not None and block.get("workflow") in HOST_STEPS:
             asked = [one.get("id") for one in block.iter("ask")]
             assert {*waiting} <= {*asked}, f"{waiting} wait, and {asked} are asked: {said}"
+
+    def check_cause(self, text: str, answer: Answer, *, late: bool) -> None:
+        """Check that the step that is due for what came late names it, or asks first (SD-3)."""
+        if late and answer.text.startswith("<step") and answer.block.find("ask") is None:
+            assert text in answer.text, f"{text!r} is late: {answer.text}"
 
     def check_frozen(self, plan: dict[str, Any], said: str) -> None:
         """Check that a frozen plan holds all that was said, once and with an outcome (SD-1)."""
