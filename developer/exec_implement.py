@@ -12,7 +12,7 @@ if not __package__:  # started by its path, from any folder
 from shared.execution.costs import RESULT
 from shared.execution.progress import View
 from shared.resources import answer_path, answer_word, fill, milestone_worktree_path, read_prompt
-from shared.steps.brief import TRY, with_commands
+from shared.steps.brief import TRY, late_in, with_commands
 from shared.steps.program import main
 from shared.steps.slices import answer_lines, milestone_slice
 from shared.steps.work import work_task
@@ -31,8 +31,8 @@ AGENT = "developer"
 
 
 def implement(ctx: Context) -> Block:
-    """Return the task of writing a milestone; after a failed review, of fixing the findings."""
-    if ctx.iteration > 1:
+    """Return the task of writing a milestone; later of fixing findings, or of what came late."""
+    if ctx.iteration > 1 or late_in(ctx):
         return work_task(ctx, SCRIPT, agent=True)
     view = View(ctx.state)
     running, asked = view.with_status(IN_PROGRESS), ctx.selectors.get("milestone", "")

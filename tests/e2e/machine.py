@@ -178,11 +178,6 @@ class WholeRun(RuleBasedStateMachine):
                 return
             self.go()
 
-    @rule(path=paths, kind=kinds)
-    def agent_edits(self, *, path: str, kind: str) -> None:
-        if self.run.tree.is_dir():
-            self.run.alter(path, kind)
-
     @rule(edit=st.sampled_from(["decision", "intent", "name", "stale", "remove"]), path=paths)
     def plan_edits(self, *, edit: str, path: str) -> None:
         found: list[dict[str, Any]] = self.run.plan_json()["milestones"]
@@ -208,6 +203,11 @@ class WholeRun(RuleBasedStateMachine):
 
 class RunMachine(WholeRun):
     """A whole run, and all that may come between its steps."""
+
+    @rule(path=paths, kind=kinds)
+    def agent_edits(self, *, path: str, kind: str) -> None:
+        if self.run.tree.is_dir():
+            self.run.alter(path, kind)
 
     @rule(deed=st.sampled_from(DEEDS))
     def run_out_of_turn(self, deed: str) -> None:

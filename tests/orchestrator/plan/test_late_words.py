@@ -165,6 +165,20 @@ def test_an_answer_to_written_code_opens_its_next_revision(
     assert remark["text"].startswith(f"{asked} is answered otherwise now")
 
 
+def test_an_answer_in_the_review_of_written_code_is_told_to_who_writes_again(
+    make_repo: Repositories,
+) -> None:
+    journey = intents(make_repo).to("written code review")
+    assert ask(journey, [question()], "technical-writer").code == 0
+    late = journey.last = journey.planner("decide", "CP-001", "b")
+    assert name_of(late) == "impl-execute", late.text
+    told = journey.call(*words_of(late.runs()[0])) if late.runs() else late
+    assert told.data("due again because") == "CP-001 Which name? → Way b", told.text
+    journey.write_answer("edits.json", [stated(journey, "CP-001", "src/m1_1.py:2")])
+    assert journey.planner("plan", "batch", "--file", "answers/edits.json").code == 0
+    assert "Way b → src/m1_1.py:2" in journey.to("submitted").last.data("summary")
+
+
 @pytest.mark.parametrize("answer", ["a", "b"])
 def test_no_answer_is_taken_to_a_submitted_plan_that_was_edited_by_hand(
     coding: Journey, answer: str
