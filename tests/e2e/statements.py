@@ -44,6 +44,7 @@ class Question:
     labels: dict[str, str]
     holds: bool = True  # the whole run, not only the milestone whose agent has asked it
     answers: list[str] = field(default_factory=list)  # in words, as they must be read later
+    at: int = 0  # when it was answered last
 
 
 @dataclass
@@ -209,7 +210,9 @@ class StatedRun(Run):
         words = asked.labels.get(words, words)
         if asked.answers[-1:] == [words]:
             return
-        again, asked.answers = bool(asked.answers), [*asked.answers, words]
+        # Work that has ended since the answer before was made by that one.
+        again = bool(asked.answers) and self.ended.get(asked.phase, 0) > asked.at
+        asked.answers, asked.at = [*asked.answers, words], self.clock
         phase = "plan-design" if plan.digest else asked.phase
         late = again or self.is_after(phase)
         self.note_late(argv[1], phase, in_time=not late)
