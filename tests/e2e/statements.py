@@ -153,24 +153,25 @@ class StatedRun(Run):
             self.check_held(argv, answer, still, said)
         if self.state_dir and self.kept[1]:
             stored = json.loads(self.kept[1])
-            if (stored.get("digest") or "") not in {"", self.checked}:
+            is_new = (stored.get("digest") or "") not in {"", self.checked}
+            self.note_step(frozen=is_new)
+            if is_new:
                 self.checked = stored["digest"]
                 self.check_frozen(stored, said)
-            self.note_step()
 
-    def note_step(self) -> None:
+    def note_step(self, *, frozen: bool) -> None:
         """Remember which step is due, and which work has ended since the command before."""
         run = open_state(self.state_dir, "/").run
-        steps = find_workflow(run.workflow).steps
         if run.workflow not in HOST_STEPS:
             return
-        after, where = (run.workflow, run.step), self.where
-        for number, step in steps.items():
-            passed = where[0] == run.workflow and where[1] <= number < run.step
-            if passed and step.name.endswith("-execute") and step.phase:
+        workflow, begun = self.where
+        for number, step in find_workflow(workflow).steps.items():
+            passed = frozen or (workflow == run.workflow and number < run.step)
+            if passed and begun <= number and step.name.endswith("-execute") and step.phase:
                 self.ended[step.phase] = self.clock
-        self.where = after
-        self.phase = steps[run.step].phase or ("plan-design" if run.step < 3 else self.phase)
+        self.where = (run.workflow, run.step)
+        due = find_workflow(run.workflow).steps[run.step].phase
+        self.phase = due or ("plan-design" if run.step < 3 else self.phase)
 
     def open_questions(self) -> list[str]:
         """Return the questions of which each holds the whole run."""
