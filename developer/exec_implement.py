@@ -12,7 +12,7 @@ if not __package__:  # started by its path, from any folder
 from shared.execution.costs import RESULT
 from shared.execution.progress import View
 from shared.resources import answer_path, answer_word, fill, milestone_worktree_path, read_prompt
-from shared.steps.brief import TRY, with_commands
+from shared.steps.brief import TRY, late_in, with_commands
 from shared.steps.program import main
 from shared.steps.slices import answer_lines, milestone_slice
 from shared.steps.work import work_task
@@ -20,7 +20,6 @@ from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
 from state.execution import IN_PROGRESS
 from state.modes import MODES, tools_of
-from state.plan_table import Checkpoint, Option
 
 if TYPE_CHECKING:
     from shared.builders import Block
@@ -32,8 +31,8 @@ AGENT = "developer"
 
 
 def implement(ctx: Context) -> Block:
-    """Return the task of writing a milestone; after a failed review, of fixing the findings."""
-    if ctx.iteration > 1:
+    """Return the task of writing a milestone; later of fixing findings, or of what came late."""
+    if ctx.iteration > 1 or late_in(ctx):
         return work_task(ctx, SCRIPT, agent=True)
     view = View(ctx.state)
     running, asked = view.with_status(IN_PROGRESS), ctx.selectors.get("milestone", "")
@@ -69,13 +68,7 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
     block.data("found before", "\n".join(_found_before(view, milestone)))
     block.data("failed before", row.note)
     block.data("plan", milestone_slice(ctx.plan, name, whole=agent))
-    answers = view.answers_for(name)
-    asked = [
-        Checkpoint(id=c.id, question=c.question, options=tuple(Option(**o) for o in c.options))
-        for c in view.checkpoints.values()
-        if c.milestone == name
-    ]
-    block.data("answers", answer_lines([*ctx.plan.checkpoints, *asked], answers))
+    block.data("answers", answer_lines(ctx.plan.checkpoints, view.answers_for(name)))
     own = ("--milestone", name, "--attempt", str(row.attempts))
     role = AGENT if agent else None
     done = ("exec", "done", *own, "--file", answer_word(result))

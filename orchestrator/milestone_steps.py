@@ -11,7 +11,7 @@ from quality_reviewer.scale import review_of
 from shared.contents import option_text
 from shared.execution.progress import View
 from shared.resources import read_prompt
-from shared.steps.brief import with_commands
+from shared.steps.brief import late_in, with_commands
 from shared.steps.workflow import Step
 from state.actors import WRITER
 from state.execution import BLOCKED, IN_PROGRESS
@@ -27,9 +27,9 @@ def write_milestones(ctx: Context, script: str) -> Block:
 
     Without a full review, or without sub-agents, the main assistant writes one milestone after the
     other itself. After a failed review, the findings go to one agent, in the worktree in which
-    everything has met.
+    everything has met; so does what was said once all was written.
     """
-    if ctx.iteration > 1:
+    if ctx.iteration > 1 or late_in(ctx):
         return work(ctx, script)
     state, view = ctx.state, View(ctx.state)
     running = view.with_status(IN_PROGRESS)

@@ -27,8 +27,10 @@ def open_questions(state: State, plan: AnyPlan) -> Sequence[AnyCheckpoint]:
 
     Not those that a milestone waits for: they hold this milestone alone.
     """
-    depth = "intent" if state.is_writing else state.run.depth
-    return unanswered(plan, state.database.answers(state.run), depth)
+    database, run = state.database, state.run
+    if state.is_writing:
+        return unanswered(plan, database.answers(run), "intent", database.checkpoints(run))
+    return unanswered(plan, database.answers(run), run.depth)
 
 
 def asks_first(handler: Handler) -> Handler:

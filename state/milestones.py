@@ -92,17 +92,22 @@ if TYPE_CHECKING:
 
     @overload
     def unanswered(
-        plan: models.Plan, answers: Collection[str], depth: str
+        plan: models.Plan, answers: Collection[str], depth: str, asked: Collection[str] = ...
     ) -> list[models.Checkpoint]: ...
     @overload
     def unanswered(
-        plan: plan_table.Plan, answers: Collection[str], depth: str
+        plan: plan_table.Plan, answers: Collection[str], depth: str, asked: Collection[str] = ...
     ) -> list[plan_table.Checkpoint]: ...
 
 
-def unanswered(plan: AnyPlan, answers: Collection[str], depth: str) -> list[Any]:
-    """Return the plan's questions that have to be answered before planning goes on."""
-    later = waited_for(plan) if depth == "intent" else set()
+def unanswered(
+    plan: AnyPlan, answers: Collection[str], depth: str, asked: Collection[str] = ()
+) -> list[Any]:
+    """Return the plan's questions that have to be answered before its host goes on.
+
+    `asked` are those that hold a milestone alone, because its agent has asked them.
+    """
+    later = {*waited_for(plan), *asked} if depth == "intent" else set()
     return [c for c in plan.checkpoints if c.id not in answers and c.id not in later]
 
 

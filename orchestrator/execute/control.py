@@ -31,11 +31,11 @@ def decide(state: State, checkpoint: str, reply: Reply) -> Steered | None:
     Returns what that has freed; None where no milestone has asked: the run goes on with the step
     due. Of a submitted plan, another answer opens the next revision, whose remark it is (SD-3).
     """
-    in_plan = state.is_writing and checkpoint not in state.database.checkpoints(state.run)
-    if in_plan or not is_begun(state):
+    if state.run.stage == SUBMITTED and (remark := answers.as_remark(state, checkpoint, reply)):
         check_not_ended(state)
-        if state.run.stage == SUBMITTED and (remark := answers.as_remark(state, checkpoint, reply)):
-            revise_plan(state, remark)
+        revise_plan(state, remark)
+    if checkpoint not in state.database.checkpoints(state.run) or not is_begun(state):
+        check_not_ended(state)
         answers.answer(state, checkpoint, reply)
         return None
     with state.database:

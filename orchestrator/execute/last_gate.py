@@ -25,8 +25,9 @@ def submit(state: State, *, allow_large: bool = False) -> None:
 def submit_if_due(state: State, *, by_agent: bool = False) -> None:
     """Freeze and submit the plan once its last gate has passed; before that, do nothing.
 
-    The gate stays passed where the freeze is refused, so that the same command tries it again. An
-    agent could do nothing about the refusal: its host meets it in the step that is due then.
+    The gate stays passed where the freeze is refused, so that the same command tries it again: the
+    refusal says what is kept. An agent could do nothing about it: its host meets it in the step
+    that is due then.
     """
     state.reload()
     if not is_due(state):
@@ -37,7 +38,8 @@ def submit_if_due(state: State, *, by_agent: bool = False) -> None:
         if by_agent:
             return
         first = refusal.problems[0]
-        first.problem = f"all gates have passed, but the plan cannot be frozen: {first.problem}"
+        first.problem = f"the plan cannot be frozen: {first.problem}"
+        refusal.kept = "the work: all gates have passed"
         raise
 
 

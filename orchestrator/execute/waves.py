@@ -222,7 +222,7 @@ def _store(state: State, name: str, result: Result, who: str) -> None:
 def ask(state: State, attempt: Attempt, path: str) -> list[str]:
     """Let a milestone wait for answers of the user to its agent's questions (PL-9)."""
     found = read_answer(state.state_dir, path)
-    questions = found.json()
+    questions = read_questions(found.json(), found.path)
     with state.lock("exec ask"):
         state.reload()
         _check_writing(state, "exec ask")
@@ -230,19 +230,23 @@ def ask(state: State, attempt: Attempt, path: str) -> list[str]:
         _milestone(plan, attempt.milestone)
         if late := _late(state, attempt):
             raise late
-        checkpoints = _as_checkpoints(plan, questions, found.path)
+        store.save_plan(state.plan_path, _with_questions(plan, questions, View(state), attempt))
         with state.database:
-            return Execution(state).ask(attempt.milestone, checkpoints)
+            return Execution(state).ask(attempt.milestone, questions)
 
 
-def _as_checkpoints(plan: Plan, value: object, at: str) -> list[dict[str, Any]]:
-    """Return an agent's questions as the plan would hold them; Refused if they do not fit it."""
-    rows = read_questions(value, at)
-    edits = [{"op": "add", "kind": "checkpoint", "fields": row} for row in rows]
-    changed, applied = apply_edits(plan, edits, None)
-    new = {one.id for one in applied}
-    # The database keeps them as JSON until a person has answered.
-    return [c.model_dump(exclude={"id", "version"}) for c in changed.checkpoints if c.id in new]
+def _with_questions(
+    plan: Plan, questions: Sequence[dict[str, Any]], view: View, attempt: Attempt
+) -> Plan:
+    """Return the plan with an agent's questions, so that they are frozen with it (SD-1)."""
+    known = view.asked_by(attempt.milestone)
+    edits = [
+        {"op": "add", "kind": "checkpoint", "fields": question}
+        for question in questions
+        if question.get("question") not in known
+    ]
+    counters = {**plan.counters, "CP": view.last_checkpoint()}
+    return apply_edits(plan.model_copy(update={"counters": counters}), edits, None)[0]
 
 
 def _check_writing(state: State, command: str) -> None:

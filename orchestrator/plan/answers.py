@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from shared.run import State
     from state.models import Checkpoint, Plan
+    from state.rows import Answer
 
 
 class Reply(NamedTuple):
@@ -63,7 +64,7 @@ def answer(state: State, checkpoint_id: str, reply: Reply) -> None:
         state.reload()
         asked, choices = _read(state, checkpoint_id, reply)
         known = state.database.answers(state.run).get(asked.id)
-        if known == choices and known.by_assistant == reply.by_assistant:
+        if known is not None and _is_same(known, choices, reply):
             return
         plan = open_plan(state)
         if state.is_writing and known is not None and known.phase in PLANNING_PHASES:
@@ -92,13 +93,19 @@ def as_remark(state: State, checkpoint_id: str, reply: Reply) -> str:
     """Return what an answer says to a plan that rests on another one; '' if it is the same."""
     asked, choices = _read(state, checkpoint_id, reply)
     known = state.database.answers(state.run).get(asked.id)
-    return "" if known is None or known == choices else _otherwise(asked, choices)
+    is_same = known is None or _is_same(known, choices, reply)
+    return "" if is_same else _otherwise(asked, choices)
 
 
 def _otherwise(asked: Checkpoint, choices: list[str]) -> str:
     """Return the remark that an answer is to a plan that rests on another one."""
     said = answer_of(asked, {asked.id: choices})
     return f"{asked.id} is answered otherwise now: {asked.question} → {said}"
+
+
+def _is_same(known: Answer, choices: list[str], reply: Reply) -> bool:
+    """Return whether a question is answered so already, and by the same one."""
+    return known == choices and known.by_assistant == reply.by_assistant
 
 
 def _read(state: State, checkpoint_id: str, reply: Reply) -> tuple[Checkpoint, list[str]]:

@@ -59,9 +59,12 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
             if cause is None and remarks.strip() and run.workflow == "planner":
                 _remark_in_time(state, plan, remarks)
             elif not _is_opened_by(plan, remarks, cause):
-                text = "the plan is not frozen, so edit the plan without `plan revise`"
-                here = state.command("step", "planner")
-                raise Refused("conflict", "plan revise", text, "", here)
+                text, ways = "the plan is not frozen, so edit the plan without `plan revise`", ""
+                if state.is_writing:
+                    text = "agents write the approved intents, which no remark changes meanwhile"
+                    ways = "once the code is submitted, the same command"
+                here = state.command("step", run.workflow)
+                raise Refused("conflict", "plan revise", text, ways, here)
             refresh_page(state)  # also of a repetition: a kill may have spared the page
             return
         plan = _open_next(

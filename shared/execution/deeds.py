@@ -140,10 +140,10 @@ class Execution(View):
         """
         self._check_not_ended("ask")
         row = self._known(name)
-        known = {c.question: c.id for c in self.checkpoints.values() if c.milestone == name}
+        known = self.asked_by(name)
         found = []
         for question in questions:
-            number = known.get(question["question"]) or self._next_checkpoint()
+            number = known.get(question["question"]) or f"CP-{self.last_checkpoint() + 1:03}"
             if number not in self.checkpoints:
                 self._ask({"header": "", "multi": False, **question, "id": number}, name)
             found.append(number)
@@ -251,11 +251,6 @@ class Execution(View):
     def _tell(self, kind: str, **payload: object) -> None:
         values = {"plan_id": self.plan.plan_id, **payload}
         self.state.database.event(self.state.run, kind, values)
-
-    def _next_checkpoint(self) -> str:
-        planned = self.plan.counters.get("CP", 0)
-        asked = [int(name.rpartition("-")[2]) for name in self.checkpoints]
-        return f"CP-{max([planned, *asked]) + 1:03}"
 
     def _known(self, name: str) -> Progress:
         if name not in self.progress:

@@ -73,11 +73,27 @@ class View:
         planned = self.state.run.workflow == "planner"
         depth = self.state.run.depth if planned else "intent"
         unset = {"milestone": "", "asked_at": "", "timeout_s": 0}
-        asked = [
-            Asked({**as_json(one), **unset}) for one in unanswered(self.plan, self.answers, depth)
-        ]
-        waited = {name for row in self.progress.values() for name in row.waits}
+        own = () if planned else self.checkpoints
+        waiting = unanswered(self.plan, self.answers, depth, own)
+        asked = [Asked({**as_json(one), **unset}) for one in waiting]
+        held = {one.id for one in asked}
+        waited = {name for row in self.progress.values() for name in row.waits} - held
         return asked + [one for one in self.checkpoints.values() if one.id in waited]
+
+    def asked_by(self, milestone: str) -> dict[str, str]:
+        """Return the ids of the questions that a milestone's agent has asked, by their texts.
+
+        Also of one that the plan has and nobody asks yet: a command was killed in between.
+        """
+        begun = {*self.checkpoints, *self.answers}
+        new = {c.question: c.id for c in self.plan.checkpoints if c.id not in begun}
+        own = {c.question: c.id for c in self.checkpoints.values() if c.milestone == milestone}
+        return new | own
+
+    def last_checkpoint(self) -> int:
+        """Return the number of the question that was asked last; 0 without one."""
+        numbers = [int(name.rpartition("-")[2]) for name in self.checkpoints]
+        return max([self.plan.counters.get("CP", 0), *numbers])
 
     def answers_for(self, milestone: str) -> dict[str, list[str]]:
         """Return what the user has decided about a milestone: checkpoint → chosen keys."""

@@ -15,7 +15,6 @@ from state import store
 from state.beneath import Beneath
 from state.kept_files import read_kept
 from state.modes import MODES
-from state.phases import PLANNING_PHASES
 
 if TYPE_CHECKING:
     from shared.builders import Block
@@ -32,10 +31,10 @@ OF_CODE = "code"  # edits of the design in the code's round
 def variant_of(ctx: Context) -> str:
     """Return the suffix of a step's prompt file: '', '-fix' after a failed review, or '-revise'.
 
-    That is also for what was said after the phase had ended; a phase of execution has no text then.
+    That is also for what was said after the phase had ended; impl-docs has no text then.
     """
     if late_in(ctx):
-        return "-fix" if failed_review(ctx) else "-revise" if ctx.phase in PLANNING_PHASES else ""
+        return "-fix" if failed_review(ctx) else "" if ctx.phase == "impl-docs" else "-revise"
     if ctx.iteration > 1:
         return "-fix"
     before = ctx.state.run.revision - 1

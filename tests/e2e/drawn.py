@@ -107,7 +107,9 @@ class Run(Watched):
         self.altered = 0
         self.fails = False
         self.verdicts = self.verdict
+        self.settles = "declined"  # what becomes of statements that a refusal names
         self.corrected: dict[int, str] = {}  # evidence that a refusal has named, by row
+        self.tried: set[tuple[int, str]] = set()  # all of it
 
     @property
     def tree(self) -> Path:
@@ -166,7 +168,7 @@ class Run(Watched):
 
         The host leads out of any other refusal, and the agent has ended.
         """
-        before_the_host, self.corrected = self.last, {}
+        before_the_host, self.corrected, self.tried = self.last, {}, set()
         block = self.follow(command)
         while block.block.tag == "step" and block.block.find("next") is not None:
             self.last = block
@@ -185,7 +187,8 @@ class Run(Watched):
         """Take the evidence that a refusal names for its rows; False if it names none anew."""
         found = re.findall(r'at="\[(\d+)\]\.evidence">.*touches: ([^;·–<]+)', refused.text)
         named = {int(number): line.strip() for number, line in found}
-        new = bool({*named} - {*self.corrected})
+        new = bool({*named.items()} - self.tried)
+        self.tried |= {*named.items()}
         self.corrected |= named
         return new
 
@@ -231,9 +234,34 @@ def plan_files(journey: Journey, _: re.Match[str]) -> None:
                 run.run("plan", "add", "intent", *words, "--state-dir", run.state_dir)
 
 
+def settle(journey: Journey, found: re.Match[str]) -> None:
+    """Change the plan for each statement, or say why not or where it holds, as a refusal says."""
+    run = cast("Run", journey)
+    for name in dict.fromkeys(found.re.findall(found.string)):
+        plan = run.plan_json()
+        cite = run.settles == "cited" and bool(plan["milestones"])
+        for one in plan["milestones"]:
+            cited = [other for other in one["requirements"] if other != name]
+            if cite and one is plan["milestones"][0]:
+                cited.append(name)
+            if cited != one["requirements"]:
+                values = [word for other in cited for word in ("--requirement", other)]
+                run.planner("plan", "set", one["id"], "--version", str(one["version"]), *values)
+        if cite:
+            reason = ("--decision", f"As {name} says", "--reasoning-chain", "said -> done")
+            run.planner("plan", "add", "decision", *reason)
+            continue
+        every = (*plan["user_remarks"], *plan["checkpoints"])
+        version = next(str(one["version"]) for one in every if one["id"] == name)
+        outcome = "declined: it is public" if run.settles == "declined" else ".gitignore:1"
+        run.planner("plan", "set", name, "--version", version, "--outcome", outcome)
+
+
 # What the host does whom a refusal asks, by its words.
 ACTS: tuple[Act, ...] = (
     (r'at="([^"]+)">[^<]* was changed, and no intent', settle_stray),
     (r"(?s)design-milestones-complete M-.*", plan_files),
+    (r'at="((?:CP|RM)-\d+)">[\w-]+ is due again because', settle),
+    (r"((?:CP|RM)-\d+) is cited by no milestone", settle),
     (r"(?s)capture again.*", finish_work),
 )

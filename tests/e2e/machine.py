@@ -30,6 +30,8 @@ from tests.ways_out import Walk, is_refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.e2e.drawn import Work
+
 POINTS = ("context", "code", "submitted", "approved", "applied", "committed")
 MOST_BLOCKS = 12
 # An `exec run` has about 380 moments, and half of the others fewer than 40.
@@ -60,10 +62,18 @@ paths = st.sampled_from(PATHS)
 kinds = st.sampled_from(KINDS)
 works = st.dictionaries(paths, kinds, min_size=1, max_size=3)
 later_works = st.dictionaries(paths, kinds, max_size=1)
+# What a run is drawn by.
+STARTED: dict[str, st.SearchStrategy[Any]] = {
+    "more": st.booleans(), "first": works, "second": later_works,
+    "review": st.sampled_from(["none", "none", "none", "small", "full"]),
+    "depth": st.sampled_from(["full", "full", "full", "intent"]),
+    "mine": later_works, "base": st.sampled_from(["head", "snapshot"]),
+    "to": st.sampled_from(POINTS),
+}  # fmt: skip
 
 
-class RunMachine(RuleBasedStateMachine):
-    """A user's repository, and the run that plans, applies and commits in it."""
+class WholeRun(RuleBasedStateMachine):
+    """A user's repository, and the run that plans, applies and commits in it, undisturbed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,6 +114,10 @@ class RunMachine(RuleBasedStateMachine):
     def walk(self) -> Walk:
         return Walk(self.run, ACTS)
 
+    def run_of(self, milestones: list[Work]) -> Run:
+        """Return a run that has not begun, of these milestones."""
+        return Run(self.repository, milestones)
+
     def begin(self, milestones: Sequence[dict[str, str]], *options: str) -> None:
         """Start a run; a file belongs to its first milestone only."""
         planned: list[dict[str, str]] = []
@@ -111,7 +125,7 @@ class RunMachine(RuleBasedStateMachine):
             before = {path for earlier in planned for path in earlier}
             if left := {path: kind for path, kind in milestone.items() if path not in before}:
                 planned.append(left)
-        self.run = Run(self.repository, planned)
+        self.run = self.run_of(planned)
         answer = self.run.start(*options)
         if is_refusal(answer):
             self.git("switch", "main")
@@ -140,23 +154,16 @@ class RunMachine(RuleBasedStateMachine):
 
     # host and agents
 
-    @initialize(
-        more=st.booleans(), first=works, second=later_works,
-        review=st.sampled_from(["none", "none", "none", "small", "full"]),
-        depth=st.sampled_from(["full", "full", "full", "intent"]),
-        mine=later_works, base=st.sampled_from(["head", "snapshot"]), to=st.sampled_from(POINTS),
-    )  # fmt: skip
-    def start(  # noqa: PLR0913 – what a run is drawn by
-        self, *, more: bool, first: dict[str, str], second: dict[str, str], review: str, depth: str,
-        mine: dict[str, str], base: str, to: str,
-    ) -> None:  # fmt: skip
+    @initialize(drawn=st.fixed_dictionaries(STARTED))
+    def start(self, drawn: dict[str, Any]) -> None:
         self.repository.path.mkdir()
         self.repository.git("init", "--quiet")
-        self.repository.commit(MORE if more else FILES, "Begin")
-        for path, kind in mine.items():
+        self.repository.commit(MORE if drawn["more"] else FILES, "Begin")
+        for path, kind in drawn["mine"].items():
             alter(self.repository.path, path, kind, "mine at the start")
-        self.begin([first, second], "--review", review, "--depth", depth, "--base", base)
-        self.go_to(to)
+        options = [w for name in ("review", "depth", "base") for w in (f"--{name}", drawn[name])]
+        self.begin([drawn["first"], drawn["second"]], *options)
+        self.go_to(drawn["to"])
 
     @rule(times=st.integers(1, 3), fails=st.booleans())
     def go_on(self, *, times: int, fails: bool) -> None:
@@ -170,11 +177,6 @@ class RunMachine(RuleBasedStateMachine):
             if self.run.point in {journey.POINTS[to], "result"}:
                 return
             self.go()
-
-    @rule(path=paths, kind=kinds)
-    def agent_edits(self, *, path: str, kind: str) -> None:
-        if self.run.tree.is_dir():
-            self.run.alter(path, kind)
 
     @rule(edit=st.sampled_from(["decision", "intent", "name", "stale", "remove"]), path=paths)
     def plan_edits(self, *, edit: str, path: str) -> None:
@@ -192,6 +194,20 @@ class RunMachine(RuleBasedStateMachine):
             change = {"op": "remove", "id": last["id"], "version": last["version"]}
         self.run.write_answer("batch.json", [change])
         self.do("plan", "batch", "--file", "answers/batch.json")
+
+    def git(self, *words: str) -> bool:
+        command = ["git", *words]
+        done = subprocess.run(command, cwd=self.repository.path, capture_output=True, check=False)
+        return done.returncode == 0
+
+
+class RunMachine(WholeRun):
+    """A whole run, and all that may come between its steps."""
+
+    @rule(path=paths, kind=kinds)
+    def agent_edits(self, *, path: str, kind: str) -> None:
+        if self.run.tree.is_dir():
+            self.run.alter(path, kind)
 
     @rule(deed=st.sampled_from(DEEDS))
     def run_out_of_turn(self, deed: str) -> None:
@@ -251,8 +267,3 @@ class RunMachine(RuleBasedStateMachine):
     @rule()
     def user_deletes_the_worktree(self) -> None:
         shutil.rmtree(self.run.tree, ignore_errors=True)
-
-    def git(self, *words: str) -> bool:
-        command = ["git", *words]
-        done = subprocess.run(command, cwd=self.repository.path, capture_output=True, check=False)
-        return done.returncode == 0

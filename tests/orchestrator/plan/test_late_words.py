@@ -10,8 +10,8 @@ import pytest
 from shared.resources import rendered_plan_path
 from shared.run import State
 from state.files import read_json
-from tests.journey import FILES, Answer, Journey
-from tests.orchestrator.execute.waves import opened
+from tests.journey import FILES, Answer, Journey, words_of
+from tests.orchestrator.execute.waves import intents, milestone_agent, opened
 from tests.orchestrator.plan.test_context import as_host, ask, question
 
 if TYPE_CHECKING:
@@ -170,6 +170,58 @@ def test_another_answer_in_the_next_revision_is_late_for_what_the_first_one_had_
     journey.answers["design.json"] = []
     summary = journey.to("submitted").last.data("summary")
     assert "Way b (before: Way a) → src/a.py:2" in summary
+
+
+def test_who_confirms_what_the_assistant_has_chosen_is_heard_too(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+    ask(journey, [question()])
+    journey.last = journey.planner("decide", "CP-001", "b", "--you-decide")
+    journey.to("submitted")
+    again = journey.planner("decide", "CP-001", "b", "--you-decide")
+    assert (again.code, again.block.get("workflow")) == (0, "executor"), again.text
+    late = journey.planner("decide", "CP-001", "b")
+    assert name_of(late) == "plan-design-execute", late.text
+    [remark] = read_json(f"{journey.state_dir}/plan.json")["user_remarks"]
+    assert remark["text"] == "CP-001 is answered otherwise now: Which name? → Way b"
+
+
+@pytest.mark.parametrize("asked", ["CP-001", "CP-002"])
+def test_an_answer_to_written_code_opens_its_next_revision(
+    make_repo: Repositories, asked: str
+) -> None:
+    """Whether it was asked while the intents were planned, or by who wrote them."""
+    journey = intents(make_repo).to("design")
+    assert ask(journey, [question()]).code == 0
+    journey.follow(as_host(journey).next("CP-001 a"))
+    task = milestone_agent(journey.to("writing"), "M-001")
+    journey.write_answer("questions-M-001.json", [question("Which file?")])
+    assert journey.call(*words_of(task.next("question"))).code == 0
+    journey.write_answer("remarks.md", "Keep f, add g.")
+    refused = journey.planner("plan", "revise", "--file", "answers/remarks.md")
+    assert "once the code is submitted, the same command" in refused.problems[0][1]
+    assert journey.planner("decide", "CP-002", "a").code == 0
+    journey.last = journey.planner("step", "executor")
+    journey.to("submitted")
+    assert journey.planner("decide", asked, "a").code == 0
+    assert opened(journey).run.stage == "submitted"
+    late = journey.planner("decide", asked, "b")
+    assert name_of(late) == "plan-design-execute", late.text
+    [remark] = read_json(f"{journey.state_dir}/plan.json")["user_remarks"]
+    assert remark["text"].startswith(f"{asked} is answered otherwise now")
+
+
+def test_an_answer_in_the_review_of_written_code_is_told_to_who_writes_again(
+    make_repo: Repositories,
+) -> None:
+    journey = intents(make_repo).to("written code review")
+    assert ask(journey, [question()], "technical-writer").code == 0
+    late = journey.last = journey.planner("decide", "CP-001", "b")
+    assert name_of(late) == "impl-execute", late.text
+    told = journey.call(*words_of(late.runs()[0])) if late.runs() else late
+    assert told.data("due again because") == "CP-001 Which name? → Way b", told.text
+    journey.write_answer("edits.json", [stated(journey, "CP-001", "src/m1_1.py:2")])
+    assert journey.planner("plan", "batch", "--file", "answers/edits.json").code == 0
+    assert "Way b → src/m1_1.py:2" in journey.to("submitted").last.data("summary")
 
 
 @pytest.mark.parametrize("answer", ["a", "b"])

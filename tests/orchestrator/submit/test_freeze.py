@@ -111,7 +111,7 @@ def test_the_command_that_passes_the_last_gate_freezes_and_is_safe_to_repeat(
     assert [kind for kind, _ in late.problems] == ["frozen"]
 
 
-@pytest.mark.requirement("FC-1")
+@pytest.mark.requirement("FC-1", "SD-7")
 def test_a_refused_freeze_keeps_the_gate_and_the_same_command_freezes_then(
     make_repo: Repositories,
 ) -> None:
@@ -120,8 +120,9 @@ def test_a_refused_freeze_keeps_the_gate_and_the_same_command_freezes_then(
     journey.to("code").do_the_work()
     done = journey.last.next("done")
     refused = journey.follow(done)
-    assert refused.code == 1
-    assert "all gates have passed, but the plan cannot be frozen: the hook" in refused.text
+    assert (refused.code, refused.block.get("partial")) == (1, "true")
+    assert refused.data("kept") == "the work: all gates have passed"
+    assert "the plan cannot be frozen: the hook" in refused.text
     state = open_state(journey.state_dir, "/")
     assert state.database.phase(state.run, "plan-docs") == ("COMPLETE", 1)
     due = journey.planner("step", "planner")

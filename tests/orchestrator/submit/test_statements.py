@@ -9,7 +9,9 @@ import pytest
 
 from orchestrator.submit.outcomes import statements
 from state.models import TaskItem
-from tests.journey import FILES, Journey
+from tests.journey import FILES, Journey, words_of
+from tests.orchestrator.execute.waves import milestone_agent, writing
+from tests.orchestrator.plan.test_context import ask, question
 from tests.orchestrator.strategy_route.test_planned import ANSWER, CRITERIA, clarified, planned
 from tests.state.plans import empty_plan
 
@@ -71,3 +73,23 @@ def test_a_plan_without_anything_said_lists_nothing(make_repo: Repositories) -> 
     journey = Journey(make_repo(files=FILES))
     journey.start()
     assert said(journey) == []
+
+
+def test_a_question_of_a_milestones_agent_is_frozen_with_its_answer(
+    make_repo: Repositories,
+) -> None:
+    journey = writing(make_repo)
+    task = milestone_agent(journey, "M-001")
+    journey.write_answer("questions-M-001.json", [question()])
+    assert journey.call(*words_of(task.next("question"))).code == 0
+    assert said(journey)[2:] == [("CP-001", "question", 2, "not answered")]
+    other = ask(journey, [question("Which file?")], "technical-writer")
+    assert other.data("questions") == "CP-002"
+    for answered in ("CP-002", "CP-001"):
+        assert journey.planner("decide", answered, "b").code == 0
+    journey.last = journey.planner("exec", "next")
+    assert milestone_agent(journey, "M-001").data("answers") == "CP-001 Which name? → Way b"
+    summary = journey.to("submitted").last.data("summary")
+    assert "answered: CP-001 Which name? → Way b" in summary
+    with open(f"{journey.state_dir}/plan.json", encoding="utf-8") as file:
+        assert [c["answer"] for c in json.load(file)["checkpoints"]] == ["Way b", "Way b"]
