@@ -190,9 +190,10 @@ class _Verification:
         found = trials.without(tree, tests)
         if not all(e.passed for e in found):
             return False
+        counts = [counted(read_tail(e.log)) for e in ended]
         runs = [
             _runs_tests(with_code, counted(read_tail(e.log)), base.counts, e.command, tests)
-            for e, with_code, base in zip(found, map(_counts, ended), baselines, strict=True)
+            for e, with_code, base in zip(found, counts, baselines, strict=True)
         ]
         return True if any(runs) else None
 
@@ -210,10 +211,6 @@ class _Verification:
         if what:
             write_json(self.job.file("progress.json"), {"what": what, "since": time.time()})
         return False
-
-
-def _counts(ended: Ended) -> Counts | None:
-    return counted(read_tail(ended.log))
 
 
 def _runs_tests(
