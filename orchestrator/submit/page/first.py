@@ -158,7 +158,9 @@ def _cautions(facts: Facts, files: Sequence[Edited], says: Mapping[str, Rows]) -
     shown = risks[:_MOST_RISKS]
     if more := len(risks) - len(shown):
         shown.append(Element("a", f"{more} more", {"href": "#risks"}))
-    unproven = [_line(row.text) for rows in says[NOT_BORNE_OUT].values() for row in rows]
+    unproven: list[Node] = [
+        _line(row.text) for rows in says[NOT_BORNE_OUT].values() for row in rows
+    ]
     parts = {
         NOT_BORNE_OUT: unproven,
         "What may go wrong": shown,
