@@ -70,7 +70,7 @@ def test_remarks_of_all_revisions_are_shown_and_numbered_on(make_repo: Repositor
         journey.to("submitted")
     summary = journey.last.data("summary")
     assert "RM-002: Say it in the docstring." in summary
-    assert "RM-001" not in summary
+    assert "RM-001: " not in summary
     with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
         lines = file.read().splitlines()
     assert "- RM-001, on revision 1: Say why in a comment. → done: M-001" in lines
