@@ -70,7 +70,7 @@ def test_the_notes_of_reviewers_name_question_scope_and_answer() -> None:
         answer("agent", "c", note="a doubt", scope="M-001", status="FAIL"),
     ]  # fmt: skip
     assert passed_with([outcome(answers=answers)])["plan-code"].notes == [
-        "b (PASS): only on Linux", "c of M-001 (FAIL): a doubt"
+        "“b” passed: only on Linux", "“c” of M-001 failed: a doubt"
     ]  # fmt: skip
 
 
@@ -80,10 +80,12 @@ def test_what_nobody_asked_stands_by_its_reason_until_a_later_review_asks_it() -
         Unasked(check="b", reason="small"), Unasked(check="c", reason="no code"),
         Unasked(check="d", reason="limit", triggered=True),
     ])  # fmt: skip
-    assert left_out([first]) == ["a of M-001, M-002, b: small", "c: no code", "d: limit"]
+    assert left_out([first]) == [
+        "small: “a” of M-001, M-002, “b”", "no code: “c”", "limit: “d”"
+    ]  # fmt: skip
     assert beyond_limit([first]) == "3 questions of less weight not asked"
     asked = outcome("plan-docs", judged=["a"], unasked=[Unasked(check="b", reason="late")])
-    assert left_out([first, asked]) == ["c: no code", "d: limit", "b: late"]
+    assert left_out([first, asked]) == ["no code: “c”", "limit: “d”", "late: “b”"]
     assert beyond_limit([first, asked]) == "1 question of less weight not asked"
     assert beyond_limit([asked]) == ""
     assert left_out([]) == []

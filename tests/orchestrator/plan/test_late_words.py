@@ -284,7 +284,7 @@ def test_words_that_are_added_once_the_design_has_ended_are_a_remark(
     done(journey, [stated(journey, "RM-001", "declined: another plan")])
     journey.to("submitted")
     listed = journey.planner("plan", "show", "said").data("said").splitlines()
-    assert listed[-2:] == [
+    assert listed[-3:-1] == [
         "quote 1, quote, revision 1: Keep f. → read with the task, by whoever designs and judges",
         "RM-001, remark, revision 1: Add g. → declined: another plan",
     ]

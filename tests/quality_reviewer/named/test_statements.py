@@ -61,6 +61,8 @@ def clear():
     PLACES.clear()
 '''
 TEST = "from cache import get\n\nassert get\n"
+# It fails without the change, and names nothing of it.
+NEEDS_IT = "assert len(vars(__import__('cache'))) > 12\n"
 FILES: dict[str, str | bytes] = {
     "planner.toml": '[verify]\ncommands = ["PYTHONPATH=src python3 tests/test_cache.py"]\n',
     "README.md": "# Cache\n",
@@ -99,7 +101,7 @@ def frozen(make_repo: Callable[..., Repository]) -> tuple[State, Plan]:
     ]  # fmt: skip
     journey.edits = {
         "src/cache.py": NEW,
-        "tests/test_cache.py": f"{TEST}assert 'two words'\n",
+        "tests/test_cache.py": f"{TEST}assert 'two words'\n{NEEDS_IT}",
         "README.md": "# Cache\n\nIt keeps 250 values.\n",
     }
     journey.documents = {}
