@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.named.files import Files
-from quality_reviewer.named.things import digits, words
+from quality_reviewer.named.things import UNIT, digits, words
 from quality_reviewer.planned_lines import PlannedLines
 from shared.patch import read_patch
 from shared.test_files import is_test
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from state.models import Change, Milestone, Plan
 
 _NUMBER = re.compile(r"\d[\d,_]*(?:\.\d+)?")
-_AMOUNT = re.compile(rf"{_NUMBER.pattern}(?= ?[A-Za-z%])")
+_AMOUNT = re.compile(rf"{_NUMBER.pattern}(?={UNIT})")
 # By which a number of one unit reads in another: a minute has 60 seconds, a kB 1000 bytes.
 _SCALES = (60, 3600, 24, 86400, 7, 12, 1000, 1024, 1_000_000, 1024**2, 1024**3, 100)
 _TOKEN = re.compile(r"\w+")

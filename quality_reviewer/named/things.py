@@ -56,8 +56,8 @@ _CAMEL = re.compile(
 )
 _DOTTED = re.compile(r"(?<![\w./:@-])[A-Za-z_]\w+\.([A-Za-z_]\w+)(?![\w./-])")
 _AMOUNT = r"(?<![\w.#/:_-])(\d{1,3}(?:[,_]\d{3})+|\d+)(\.\d+)?"
-_UNIT = r" ?(?:ms|s|sec|seconds?|minutes?|min|hours?|h|days?|weeks?|[kKMGT]i?B|bytes?|%)(?!\w)"
-_NUMBER = re.compile(rf"{_AMOUNT}(?:({_UNIT})|(?![\w/:-])(?!\.\d))")
+UNIT = r" ?(?:ms|s|sec|seconds?|minutes?|min|hours?|h|days?|weeks?|[kKMGT]i?B|bytes?|%)(?!\w)"
+_NUMBER = re.compile(rf"{_AMOUNT}(?:({UNIT})|(?![\w/:-])(?!\.\d))")
 _NO_AMOUNT = re.compile(
     r"(?:python|version|release|rfc|pep|issue|pr|line|lines|step|section|http|v)\s*$",
     re.IGNORECASE,

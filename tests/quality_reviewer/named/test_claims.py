@@ -46,6 +46,7 @@ def test_a_number_that_nobody_has_said_is_listed(frozen: Frozen) -> None:
     state.run.request = "Give the cache a limit"
     assert listed((state, plan)) == ["WAIT_S = 90 (src/cache.py:5): nobody was asked"]
     assert listed((state, plan), context={"assumptions": ["1.5 minutes are enough"]}) == []
+    assert len(listed((state, plan), context={"assumptions": ["1.5 places are enough"]})) == 1
 
 
 def test_a_claimed_figure_is_one_that_a_recorded_run_has_printed(frozen: Frozen) -> None:

@@ -206,6 +206,8 @@ def test_a_statement_is_listed_that_holds_at_a_line_that_says_nothing_of_it(
     remark = {"id": "RM-001", "text": "evict the oldest first", "revision": 1}
     for line, count in (("src/cache.py:16", 0), ("src/table.py:1", 1)):
         assert len(listed(frozen, user_remarks=[{**remark, "outcome": line}])) == count, line
+    one_word = {**remark, "text": "evict when memory pressure rises", "outcome": "src/cache.py:16"}
+    assert len(listed(frozen, user_remarks=[one_word])) == 1
 
 
 NOWHERE = "which neither the task, what is out of scope nor the change holds"
@@ -222,6 +224,8 @@ def test_what_the_request_wants_is_listed_where_it_is_left_out_or_forgotten(
     ]
     state.run.request = f"{REQUEST} Also translate penguins to the Icelandic."
     assert [one[:16] for one in listed((state, plan))] == ["the request asks"]
+    state.run.request = f"Leave all rows where they are, and say it in the guide. {REQUEST}"
+    assert [one for one in listed((state, plan)) if "names the guide" in one]
     state.run.request = f"{REQUEST} No rows on disk. The guide stays."
     assert listed((state, plan)) == []
 
