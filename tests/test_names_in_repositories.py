@@ -42,7 +42,6 @@ PURE = frozenset(("join", "basename", "dirname", "relpath", "normpath", "split",
 # A function that names such a file and opens a path all the same, with the reason.
 KNOWN = {
     "cli/demo/requirements_rounds.py:rounds_report": "it reads the demo's own sample",
-    "orchestrator/execute/reconcile.py:reconcile": "it reads a file of the run's state directory",
     "orchestrator/mode/light_plan.py:_settings": "it asks whether there is a .git",
     "orchestrator/requirements_lane/completing.py:_copy_of": "it reads the run's plan.json",
     "orchestrator/requirements_lane/implementing.py:_start_new": "it writes the run's record",
@@ -50,6 +49,7 @@ KNOWN = {
     "orchestrator/requirements_lane/startup.py:start_lane": "it writes the lane's record",
     "orchestrator/strategy_route/bundle_runs.py:make_bundle": "the draft lies in what was checked",
     "orchestrator/strategy_route/bundles.py:find_bundles": "the user's own folder may have links",
+    "orchestrator/upkeep/restore.py:_restore_lane": "it asks for the lane's own record",
     "shared/todo.py:refresh_todo": "it asks whether the run has a plan",
 }
 

@@ -95,7 +95,8 @@ def _own_folder(place: Place, path: str) -> str:
 
 def _is_unseen(place: Place, path: str) -> bool:
     of_home = lies_in(path, place.emptied) and path not in place.emptied
-    if not (of_home or _own_folder(place, path)) or path in place.links:
+    of_own = not lies_in(path, place.hidden) and _own_folder(place, path)
+    if not (of_home or of_own) or path in place.links:
         return False
     shown = (
         place.repository, *place.tools, *place.shown, *place.kept, *place.copied, *place.protected,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -22,6 +23,10 @@ EDITS = [
     {"op": "add", "kind": "risk", "fields": {"risk": "R", "decision_ref": "$d"}},
 ]  # fmt: skip
 FILES = ["changed.txt", "gone.txt", "link", "new/file.txt", "run.sh"]
+
+
+def without_times(plan: bytes) -> bytes:
+    return re.sub(rb'"timestamp": "[^"]*"', b'"timestamp": ""', plan)
 
 
 class Scene:
@@ -83,7 +88,8 @@ class Scene:
         return found
 
     def plan_bytes(self) -> bytes:
-        return (self.state_dir / "plan.json").read_bytes()
+        """Return the plan; a decision that is made again has another time."""
+        return without_times((self.state_dir / "plan.json").read_bytes())
 
     def history(self) -> str:
         """Return what HEAD and the index hold."""

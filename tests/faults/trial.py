@@ -10,6 +10,7 @@ from stat import S_ISDIR
 from typing import TYPE_CHECKING
 
 from tests.faults import strace
+from tests.faults.scene import without_times
 from tests.forms import LONG, SEED, some
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def check_batch(trial: Trial, _: Ended, __: int) -> None:
 
 
 def _kept_plan(scene: Scene) -> bytes:
-    return (scene.kept / scene.state_dir.relative_to(scene.live) / "plan.json").read_bytes()
+    kept = scene.kept / scene.state_dir.relative_to(scene.live) / "plan.json"
+    return without_times(kept.read_bytes())
 
 
 def check_apply(trial: Trial, ended: Ended, number: int) -> None:

@@ -249,7 +249,7 @@ def test_the_planners_own_files_and_secrets_are_absent(site: Site) -> None:
         ("sleep 300", 124, "[ended by the time limit after "),
         ("yes 0123456789012345678901234567890123456789 | head -c 100000000", 137,
          "[ended: more than 64 MiB of output]"),
-        ("f() { f | f & }; f; sleep 300", None, "[ended"),
+        ("f() { f | f & }; f; exec sleep 300", None, "[ended"),
         ("read x </dev/tty", 2, "No such device or address"),
         ("no-such-program-here", 127, "not found"),
     ],

@@ -206,7 +206,11 @@ def test_a_statement_is_listed_that_holds_at_a_line_that_says_nothing_of_it(
     remark = {"id": "RM-001", "text": "evict the oldest first", "revision": 1}
     for line, count in (("src/cache.py:16", 0), ("src/table.py:1", 1)):
         assert len(listed(frozen, user_remarks=[{**remark, "outcome": line}])) == count, line
-    one_word = {**remark, "text": "evict once the memory pressure rises", "outcome": "src/cache.py:16"}
+    one_word = {
+        **remark,
+        "text": "evict once the memory pressure rises",
+        "outcome": "src/cache.py:16",
+    }
     assert len(listed(frozen, user_remarks=[one_word])) == 1
 
 

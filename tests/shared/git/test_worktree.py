@@ -200,10 +200,10 @@ sys.path.insert(0, {here!r})
 from shared.git.repository import find_repository
 from shared.git.worktree import open_worktree
 real = os.replace
-def replace(source, target):
+def replace(source, target, **folders):
     if os.path.basename(target) == ".git":
         os.kill(os.getpid(), 9)
-    real(source, target)
+    real(source, target, **folders)
 os.replace = replace
 open_worktree(find_repository({root!r}), {path!r})
 """
