@@ -249,17 +249,17 @@ def test_the_planners_own_files_and_secrets_are_absent(site: Site) -> None:
         ("sleep 300", 124, "[ended by the time limit after "),
         ("yes 0123456789012345678901234567890123456789 | head -c 100000000", 137,
          "[ended: more than 64 MiB of output]"),
-        ("f() { f | f & }; f; exec sleep 300", None, "[ended"),
+        ("f() { f | f & }; f; sleep 300", None, ("[ended", "Cannot fork")),
         ("read x </dev/tty", 2, "No such device or address"),
         ("no-such-program-here", 127, "not found"),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_is_bounded_and_said_and_the_next_command_runs(
-    site: Site, command: str, code: int | None, shown: str
+    site: Site, command: str, code: int | None, shown: str | tuple[str, ...]
 ) -> None:
     job = place_job(site, command, "echo next; exit 3", time_limit_s=4)
     first, second = site.done(job).results
-    assert shown in first.tail
+    assert any(one in first.tail for one in ([shown] if isinstance(shown, str) else shown))
     assert code is None or first.outcome == "known-failure"
     assert second.tail == "next"
     log = Path(first.log)
