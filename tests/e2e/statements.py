@@ -272,7 +272,8 @@ class StatedRun(Run):
         cited = {name for one in plan["milestones"] for name in one["requirements"]}
         every = [*self._wrong_in_task(plan, cited), *self._wrong_in_questions(plan)]
         wrong = [*every, *self._wrong_in_remarks(plan, cited), *self._wrong_in_time(plan, cited)]
-        listed = {one["id"] for one in json.loads(self.planner_text("plan", "show", "said"))}
+        rows = json.loads(self.planner_text("plan", "show", "said"))
+        listed = {one["id"] for one in rows if "unproven" not in one}
         ids = [one["id"] for k in ("task_spec", "checkpoints", "user_remarks") for one in plan[k]]
         wrong += [f"plan show said lists {listed} of {ids}"] if listed != {*ids} else []
         readable = Path(self.state_dir, "plan.md").read_text() + self.page()
