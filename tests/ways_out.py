@@ -32,6 +32,10 @@ def _commit(journey: Journey, found: re.Match[str]) -> None:
     journey.repository.git("commit", "--quiet", "--message", "My own work", "--", found[1])
 
 
+def _unstage(journey: Journey, found: re.Match[str]) -> None:
+    journey.repository.git("reset", "--quiet", "--", found[1])
+
+
 def _to_a_branch(journey: Journey, _: re.Match[str]) -> None:
     journey.repository.git("switch", "--quiet", "main")
 
@@ -45,6 +49,7 @@ ACTS: tuple[Act, ...] = (
     (r"to (?:stash|take the removal back): git ([^·\n]+?)(?= ·|\n|</)", _git),
     (r'at="([^"]+)">the plan was made on work of yours', _commit),
     (r'kind="locked" at="([^"]+/\.git/[^"]+\.lock)"', _remove_lock),
+    (r'at="([^"]+)">is staged as ', _unstage),
     (r"HEAD is detached|not on a branch|on no branch", _to_a_branch),
 )
 
