@@ -65,6 +65,26 @@ def around(lines: Sequence[str], number: int) -> Around:
     )  # fmt: skip
 
 
+def names_by_line(lines: Sequence[str]) -> list[str]:
+    """Return for each line of a file the function or test that it stands in, '' on its top.
+
+    In one pass: `around` reads the whole file for one line.
+    """
+    found: list[str] = []
+    open_now: list[tuple[int, str]] = []  # functions around the present line, by their depth
+    above = 0  # lines directly above that belong to the head below them
+    for line in lines:
+        if line.strip():
+            while open_now and open_now[-1][0] >= _depth(line):
+                open_now.pop()
+            if name := _name_of(line):
+                open_now.append((_depth(line), name))
+        now = open_now[-1][1] if open_now else ""
+        found[len(found) - above :] = [now] * (above + 1)
+        above = above + 1 if _ABOVE.match(line) else 0
+    return found
+
+
 def is_comment(line: str) -> bool:
     """Return whether a line of code is a comment as a whole."""
     return _COMMENT.match(line) is not None

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
-from quality_reviewer.enclosing import around, is_comment
+from quality_reviewer.enclosing import is_comment, names_by_line
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.words import words_of
 from shared.builders import first_of
@@ -145,13 +145,15 @@ def _functions(lines: PlannedLines, change: Change) -> dict[str, set[str]]:
     now, then = lines.planned(change.file), lines.at_base(change.old_file or change.file)
     if not now or not then:
         return {}
-    heads = {around(then, n).name for n in range(1, len(then) + 1)}
+    names = {"+": names_by_line(now), "-": names_by_line(then)}
+    heads = {*names["-"]}
     found: dict[str, list[set[str]]] = {}
     for line in read_patch(change):
-        of, number = (now, line.new) if line.kind == "+" else (then, line.old)
+        number = line.new if line.kind == "+" else line.old
         if line.kind not in "+-" or not number or not line.text.strip() or is_comment(line.text):
             continue
-        name = around(of, number).name if number <= len(of) else ""
+        of = names[line.kind]
+        name = of[number - 1] if number <= len(of) else ""
         if name and name in heads:
             sides = found.setdefault(name, [set(), set()])
             sides[line.kind == "+"] |= {*_IDENTIFIER.findall(line.text)}

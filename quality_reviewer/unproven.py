@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from quality_reviewer.criterion_evidence import claimed_criteria
 from quality_reviewer.named import claims, places, statements
 from quality_reviewer.named.bearing import Bearing
-from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.unheard import unheard_answers
 from quality_reviewer.unnamed_changes import changed_expectations, green_without, unnamed_functions
-from state.milestones import changes_of
 from state.results import Unproven
 
 if TYPE_CHECKING:
@@ -47,23 +45,8 @@ NAMED: tuple[NamedFinder, ...] = (
 )
 
 
-# Lines of a file, of all that a change touches, in which what is said is looked up.
-MOST_LINES = 20_000
-
-
 def with_unproven(state: State, plan: Plan) -> Plan:
-    """Return a plan to freeze that lists what its change does not bear out, each sentence once.
-
-    Of a change in very large files that is all that is said of it.
-    """
-    lines = PlannedLines.of(state, plan)
-    files = dict.fromkeys(c.file for m in plan.milestones for c in changes_of(m))
-    if (touched := sum(map(lines.length, files))) > MOST_LINES:
-        text = (
-            f"the change touches files of {touched} lines: what is said is looked up in at most "
-            f"{MOST_LINES}"
-        )
-        return plan.model_copy(update={"unproven": (Unproven(id="changes", text=text),)})
+    """Return a plan to freeze that lists what its change does not bear out, each sentence once."""
     found = {text: name for find in FINDERS for name, text in find(state, plan)}
     bearing = Bearing(state, plan)
     found |= {text: name for find in NAMED for name, text in find(state, bearing)}

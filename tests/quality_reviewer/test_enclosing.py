@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quality_reviewer.enclosing import around
+from quality_reviewer.enclosing import around, names_by_line
 
 pytestmark = pytest.mark.requirement("SD-4")
 
@@ -94,3 +94,11 @@ def test_a_test_reaches_what_it_calls_and_the_top_of_its_file() -> None:
 def test_a_comment_is_told() -> None:
     assert around(PYTHON, 18).is_comment
     assert not around(PYTHON, 19).is_comment
+
+
+@pytest.mark.parametrize("lines", [PYTHON, SCRIPT])
+def test_a_whole_file_is_read_in_one_pass_as_line_by_line(lines: list[str]) -> None:
+    found = names_by_line(lines)
+    assert len(found) == len(lines)
+    said = {n: around(lines, n).name for n in range(1, len(lines) + 1) if lines[n - 1].strip()}
+    assert {n: found[n - 1] for n in said} == said
