@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StrictBool, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, JsonValue, StrictBool, ValidationInfo, field_validator
+from pydantic.config import JsonDict
 from pydantic_core import PydanticKnownError
 
 from state.fields import (
@@ -200,8 +201,17 @@ class Option(Model):
     description: str = ""
 
 
+# How many options a question has that is no strategy's, for the published schema.
+_ENOUGH_OPTIONS: JsonDict = {
+    "if": {"properties": {"origin": {"enum": ["strategy"]}}, "required": ["origin"]},
+    "else": {"properties": {"options": {"minItems": 2}}},
+}
+
+
 class Checkpoint(Model):
     """A question to the user with options; the database keeps the answer until the freeze."""
+
+    model_config = ConfigDict(json_schema_extra=_ENOUGH_OPTIONS)
 
     id: CheckpointId
     version: Version = 1

@@ -127,6 +127,23 @@ def test_a_wrong_value_is_refused_by_models_and_schema(field: str, value: object
 
 
 @pytest.mark.parametrize(
+    ("more", "valid"),
+    [
+        ({"options": []}, False),
+        ({"options": [{"key": "a", "label": "A"}]}, False),
+        ({"options": [], "origin": "plan"}, False),
+        ({"options": [], "origin": "strategy"}, True),
+    ],
+)
+def test_only_a_question_of_the_strategy_has_fewer_than_two_options(
+    more: dict[str, Any], *, valid: bool
+) -> None:
+    asked = {"id": "CP-001", "question": "Which one?", **more}
+    data = {**FULL, "checkpoints": [asked]}
+    assert (is_valid(data), VALIDATOR.is_valid(data)) == (valid, valid)
+
+
+@pytest.mark.parametrize(
     ("entity_id", "valid"),
     [
         ("M-001", True),
