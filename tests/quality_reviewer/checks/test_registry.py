@@ -106,6 +106,7 @@ class Shelf:
 NAMES = (
     "a.py", "b.json", "c.toml", "d.yaml", "e.md", "f.js", "g.rs", "h.rb", "tool", "tsconfig.json",
     "README", "i.go", "pyproject.toml", "j.sql", "k.html", "l.css", "m.php", "n.hs", "Makefile",
+    "setup.cfg", "setup.py", ".python-version",
 )  # fmt: skip
 PIECES = st.sampled_from(
     [
@@ -116,7 +117,8 @@ PIECES = st.sampled_from(
         b"\t", b'"\\UFFFFFFFF"', b"1e999999999", b"0x", b"[x]: y\n", b"(%ff)", b"(http://[x)",
         b"/*", b"*/", b"// this was removed\n", b"--", b"-->", b"{-", b"-}", b"# now returns\n",
         b"class C:\n def m(self): pass\n", b"- previously it\n", b".. versionadded::", b'"',
-        b"no longer\n", b"#(", b"--[[", b"\x0c", b"\xc2\x85",
+        b"no longer\n", b"#(", b"--[[", b"\x0c", b"\xc2\x85", b"[options]\n",
+        b"python_requires=3.99\n",
     ]
 )  # fmt: skip
 CONTENTS = st.binary(max_size=60) | st.lists(PIECES | st.binary(max_size=3), max_size=12).map(
