@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from developer.verify.canary import broken_text
 from developer.verify.cover import cover
+from developer.verify.lacking import CUT_OFF, network_way, unreached
 from developer.verify.process import (
     OUT_OF_TIME,
     Ended,
@@ -45,13 +46,8 @@ if TYPE_CHECKING:
 
 OUTPUT_MAX_BYTES = 64 << 20
 # What of the place may make a command fail, and what its output then mentions.
-_LIMITS = (
-    (re.compile(r"network is unreachable|could not resolve|name resolution|name or service not "
-                r"known|ENOTFOUND|EAI_AGAIN|ENETUNREACH|no route to host", re.IGNORECASE),
-     "commands have no network but their own loopback, unless `[verify] network = true`"),
-    (re.compile(r"read-only file system|\bEROFS\b", re.IGNORECASE),
-     "commands may write only in the repository, the home and TMPDIR, and nothing of it lasts"),
-)  # fmt: skip
+_READ_ONLY = re.compile(r"read-only file system|\bEROFS\b", re.IGNORECASE)
+_WRITES = "commands may write only in the repository, the home and TMPDIR, and nothing of it lasts"
 TEMPORARY = "/tmp"  # noqa: S108 – the place's own
 _NAME_SERVERS = "/etc/resolv.conf"
 _SPARE_S = 60.0
@@ -271,10 +267,15 @@ class InPlace:
     def notes(self, ended: Sequence[Ended]) -> list[str]:
         """Return what in the place may be the reason that a command failed."""
         tails = {e.command: e.tail() for e in ended if not e.passed}
+        reach = f"{CUT_OFF}; {network_way(self._job)}"
+        kinds = (
+            (reach, [c for c, tail in tails.items() if unreached(self._job, tail)]),
+            (_WRITES, [c for c, tail in tails.items() if _READ_ONLY.search(tail)]),
+        )
         return [
             f"{text}, and the output of these mentions it: {'; '.join(found)}"
-            for sign, text in _LIMITS
-            if (found := [command for command, tail in tails.items() if sign.search(tail)])
+            for text, found in kinds
+            if found
         ]
 
     def _committed(self, tree: str) -> str:
