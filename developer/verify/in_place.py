@@ -25,7 +25,7 @@ from developer.verify.process import (
     environment,
     log_name,
 )
-from developer.verify.trees import committed_tree, with_files_of
+from developer.verify.trees import commit_of, committed_tree, with_files_of
 from shared.builders import counted
 from shared.config import secret_paths, write_paths
 from shared.git.repository import repository_at
@@ -238,13 +238,13 @@ class InPlace:
     def base(self) -> list[Ended]:
         """Run the commands on the base commit."""
         self._tell("at the base")
-        with scene(self._job, self._job.base_tree, self._job.base_commit) as shown:
+        with self._scene(self._job.base_tree) as shown:
             return self._run(shown, "base")
 
     def change(self, tree: str) -> list[Ended]:
         """Run the commands on the git tree `tree`, as it will be committed."""
         self._tell("on the change")
-        with scene(self._job, self._committed(tree), self._job.base_commit) as shown:
+        with self._scene(committed_tree(self._job, tree)) as shown:
             return self._run(shown, "place")
 
     def exercised(self, tree: str, files: Sequence[str]) -> bool | None:
@@ -252,7 +252,7 @@ class InPlace:
         if not files:
             return None
         self._tell("with the changed files broken")
-        with scene(self._job, self._committed(tree), self._job.base_commit) as shown:
+        with self._scene(committed_tree(self._job, tree)) as shown:
             if not shown.break_files(files):
                 return None
             return not all(e.passed for e in self._run(shown, "broken", until_failure=True))
@@ -261,7 +261,7 @@ class InPlace:
         """Run the commands on the base with these tests of the tree, up to the first that fails."""
         self._tell("on the base with the change's tests")
         mixed = committed_tree(self._job, with_files_of(self._job, tree, tests))
-        with scene(self._job, mixed, self._job.base_commit) as shown:
+        with self._scene(mixed) as shown:
             return self._run(shown, "without", until_failure=True)
 
     def notes(self, ended: Sequence[Ended]) -> list[str]:
@@ -278,8 +278,8 @@ class InPlace:
             if found
         ]
 
-    def _committed(self, tree: str) -> str:
-        return committed_tree(self._job, tree)
+    def _scene(self, tree: str) -> contextlib.AbstractContextManager[Scene]:
+        return scene(self._job, tree, commit_of(self._job, tree))
 
     def _tell(self, where: str) -> None:
         commands = self._job.commands
