@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,12 @@ def is_furnished(state_dir: str) -> bool:
     """Return whether setup commands have run in the run's worktree."""
     found = read_note(verify_file(state_dir, _MARKER.format(_WORKTREE))).get("is", {})
     return bool(found.get("setup"))
+
+
+def forget_setup(state_dir: str) -> None:
+    """Forget that setup commands have run in the run's worktree, which is removed."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(verify_file(state_dir, _MARKER.format(_WORKTREE)))
 
 
 def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool]) -> None:

@@ -260,7 +260,9 @@ def _restore(run: Run) -> str:
     kept = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
     older = f"{kept[-1]} is the revision before; " if kept else ""
     way = resources.command("repair")
-    return f"{older}the worktree still holds the changes; to set plan.json aside: {way}"
+    there = os.path.isdir(resources.worktree_path(run.state_dir))
+    left = "the worktree still holds the changes; " if there else ""
+    return f"{older}{left}to set plan.json aside: {way}"
 
 
 def _worktrees(folder: str) -> list[Finding]:
