@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 
-def put_away(state: State, plan: Plan) -> None:
+def put_away(state: State, plan: Plan, *, compared: bool = False) -> None:
     """Remove the run's worktree while a frozen plan waits that holds all of it.
 
-    `open_workspace` makes it again. One that holds something else stays, and so does what cannot be
-    removed: nobody waits for it.
+    `open_workspace` makes it again. One that holds something else stays, which is looked up unless
+    it has just been `compared`, and so does what cannot be removed: nobody waits for it.
     """
     with contextlib.suppress(OSError, Refused):
-        if os.path.isdir(state.worktree) and captured_still(state, plan):
+        if compared or (os.path.isdir(state.worktree) and captured_still(state, plan)):
             discard(state)
 
 

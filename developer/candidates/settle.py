@@ -8,9 +8,9 @@ import re
 from typing import TYPE_CHECKING
 
 from shared import bounded_toml
-from shared.config import parse_config
+from shared.config import is_of_another_tool, own_config, parse_config
 from shared.config_keys import KEYS
-from shared.resources import CONFIG_FILE
+from shared.resources import OWN_CONFIG_FILE
 from state.beneath import Beneath
 from state.errors import Refused
 
@@ -35,10 +35,13 @@ def write_network(root: str) -> str:
 
 
 def _write(root: str, key: str, lines: str, value: object) -> str:
-    path = os.path.join(root, CONFIG_FILE)
     files = Beneath(root)
+    path = os.path.join(root, own_config(root))
     before = (files.read(path) or b"").decode()
-    table = bounded_toml.parse(before.encode()).get("verify", {})
+    tables = bounded_toml.parse(before.encode())
+    if is_of_another_tool(tables):
+        path, before, tables = os.path.join(root, OWN_CONFIG_FILE), "", {}
+    table = tables.get("verify", {})
     if key in table:
         what = "verify commands" if key == "commands" else f"[verify] {key}"
         text = f"it names {what} already"

@@ -15,7 +15,7 @@ from orchestrator.run.limits import settle
 from orchestrator.run.start import bind_agent
 from orchestrator.submit.page.render import refresh_page
 from shared import drift, resources
-from shared.config import Config, load_config, parse_config
+from shared.config import Config, load_config, own_config, parse_config
 from shared.digests import SHORTEST
 from shared.drift import is_watched, problem_of, tree_of_light
 from shared.execution import holder
@@ -80,7 +80,7 @@ def _settings(root: str) -> Config:
         found = git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}")
         config = load_config(git, "HEAD") if found else Config()
     else:
-        data = Beneath(root).read(resources.CONFIG_FILE)
+        data = Beneath(root).read(own_config(root))
         config = Config() if data is None else parse_config(data)
     return limited(config, load_user_config())
 

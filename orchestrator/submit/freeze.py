@@ -43,7 +43,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
     """
     with state.lock("plan freeze"):
         state.reload()
-        path = state.plan_path
+        path, compared = state.plan_path, False
         if state.run.digest is None:
             check_not_ended(state)
             check_run(state)
@@ -56,6 +56,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
                     check_size(state, plan)
                 whole = with_evidence_now(state, _with_users_answers(state, plan))
                 write_atomic(path, rehearsed(state, whole))
+                compared = state.run.depth == "full"
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -69,7 +70,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
         else:
             frozen = check_frozen(state)
             _write_readable(state, frozen)
-        put_away(state, frozen)
+        put_away(state, frozen, compared=compared)
 
 
 def _write_readable(state: State, frozen: Plan) -> None:

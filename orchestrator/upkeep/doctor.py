@@ -143,8 +143,10 @@ def _config(git: Git) -> Finding:
 
     Whether all of it is as it should be is for `planner config show`, which loads far more.
     """
-    name = resources.CONFIG_FILE
-    found = git.attempt("cat-file", "blob", f"HEAD:{name}")
+    for name in resources.CONFIG_FILES:
+        found = git.attempt("cat-file", "blob", f"HEAD:{name}")
+        if found.returncode == 0:
+            break
     try:
         table = bounded_toml.parse(found.stdout) if found.returncode == 0 else None
     except ValueError as error:
