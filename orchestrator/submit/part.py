@@ -15,7 +15,7 @@ from developer.verify.background import WAIT_S, verify, wait_until_idle
 from developer.verify.job import Done, Running
 from developer.verify.lock import undisturbed
 from developer.verify.trees import current_tree
-from developer.waiting import discard
+from developer.waiting import discard, put_away
 from orchestrator.submit.freeze import keep_draft, rehearsed
 from shared import resources
 from shared.drift import check_run
@@ -68,7 +68,11 @@ def submit_part(
         whole = _submitted(state, digest)
         path = state.plan_path
         open_workspace(state)  # hooks are looked up in the worktree, which was put away
-        data = _rehearsed(state, with_results(part, answer))
+        try:
+            data = _rehearsed(state, with_results(part, answer))
+        except Refused:
+            put_away(state, whole)
+            raise
         kept = resources.superseded_plan_path(state.state_dir, whole.revision)
         write_atomic(kept, read_bytes(path))
         write_atomic(path, data)

@@ -68,6 +68,7 @@ def test_a_revision_makes_the_worktree_again_on_the_same_base(waiting: Journey) 
 
 def test_what_a_person_commits_meanwhile_does_not_move_the_plan(waiting: Journey) -> None:
     waiting.repository.commit({"other.txt": "theirs\n"})
+    assert waiting.planner("mode", "rebase").code == 0
     revise(waiting)
     assert "The base moved" not in waiting.planner("plan", "show", "--json").text
     assert not Path(resources.worktree_path(waiting.state_dir), "other.txt").exists()
