@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from quality_reviewer.checks.registry import CHECKS, Subject, render_table, run_checks
 from shared.git.change import Ends, Entry
 from shared.git.few_paths import folders_of
+from shared.paths import folded
 from shared.qr.schema import Review, check_review
 from shared.resources import ROOT
 from state.models import Change
@@ -78,9 +79,9 @@ class Shelf:
         return self.trees[tree]
 
     def alike(self, tree: str, paths: Collection[str]) -> set[str]:
-        wanted = {path.casefold() for path in {*paths} | folders_of(paths)}
+        wanted = {folded(path) for path in {*paths} | folders_of(paths)}
         files = self.trees[tree]
-        return {path for path in {*files} | folders_of(files) if path.casefold() in wanted}
+        return {path for path in {*files} | folders_of(files) if folded(path) in wanted}
 
     def differing(self, old: str, new: str) -> dict[str, Ends]:
         then, now = self.trees[old], self.trees[new]
