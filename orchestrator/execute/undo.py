@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.execute.commit import make_worktree_for_hooks
 from orchestrator.run import cleanup
 from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.strategy_result import keep_goals
@@ -119,9 +118,8 @@ def _revert(state: State, who: str) -> Undone:
     if problems:
         raise Refused.of(problems)
     apply(repository, vault, changes, folder, digest)
-    make_worktree_for_hooks(state, repository)
     try:
-        made = commit(repository, state.worktree, vault, changes, message, archived).commit
+        made = commit(repository, vault, changes, message, archived).commit
     except Refused as refusal:
         if head(repository).commit == at.commit:
             undo(repository, folder)  # the files stay as they are committed
