@@ -72,7 +72,7 @@ def _merge(repo: Repository, git: Git, old: str, held: str, new: str) -> list[by
         raise failed("git merge-tree", text, "fix what git says, then run the command again")
     merged, *conflicts = done.stdout.split(b"\0")[:-1]
     reset(git, merged.decode())
-    _clean(repo.root, git)
+    clean(repo.root, git)
     restore(git)
     return [name for name in conflicts if name]
 
@@ -81,13 +81,13 @@ def _pick(repo: Repository, git: Git, old: str, held: str, new: str) -> list[byt
     """Do the same by a git that merges in a worktree alone, where it opens files by their paths."""
     saved = git.text("commit-tree", held, "-p", old, "-m", "the plan on its former base")
     reset(git, new)
-    _clean(repo.root, git)
+    clean(repo.root, git)
     restore(git)
     git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
     return git.names("diff", "--name-only", "--diff-filter=U", "-z")
 
 
-def _clean(root: str, git: Git) -> None:
+def clean(root: str, git: Git) -> None:
     """Remove the worktree's untracked files that git does not ignore.
 
     Links to the same path of the user's tree `root` stay. Git only lists: what is removed lies in

@@ -96,13 +96,13 @@ def commit(
         if problems:
             raise Refused.of(problems)
         intended = intend(repo, vault, at, changes, message, extra)
-        hooked = bool(hooks_on_files(repo))
+        hooked, who = bool(hooks_on_files(repo)), author(repo.git.as_set_up())
         with put_back(repo, vault, plan) if hooked else contextlib.nullcontext():
-            done = _make(repo, vault, intended, extra) if hooked else _store(repo, intended)
+            done = _make(repo, vault, intended, extra, who) if hooked else _store(repo, intended)
             _check_made(repo, intended, done, check_commit(repo, done, changes, extra))
             _move(repo, vault, intended, done)
         _refresh(repo, plan, extra)
-        _tell(repo, vault)
+        _tell(repo, vault, who)
     else:
         _refresh(repo, plan, extra)
     return Committed(done, parents_of(repo, done)[0], at.branch or "")
@@ -129,7 +129,9 @@ def _store(repo: Repository, intended: Intended) -> str:
     return done.stdout.decode().strip()
 
 
-def _make(repo: Repository, vault: Vault, intended: Intended, extra: Extra) -> str:
+def _make(
+    repo: Repository, vault: Vault, intended: Intended, extra: Extra, who: Mapping[str, str]
+) -> str:
     """Commit the plan with the user's hooks, in the user's own folder; return the commit's id.
 
     The index is a copy, and no branch is moved.
@@ -141,7 +143,7 @@ def _make(repo: Repository, vault: Vault, intended: Intended, extra: Extra) -> s
         plain_hooks(repo.git, folder)
         signed = is_signed(repo)
         script = steps_of_commit(folder, git.words(), intended, message_file(git), signed=signed)
-        done = run_steps(git, script, HOOK_LIMIT_S, GIT_INDEX_FILE=index, **author(git))
+        done = run_steps(git, script, HOOK_LIMIT_S, GIT_INDEX_FILE=index, **who)
         made, ran = made_in(folder), ran_hooks(folder)
     if done.returncode or not made:
         raise _not_made(done, _signer(repo), ran.failed)
@@ -157,14 +159,14 @@ def _copy_index(repo: Repository, index: str, tree: str) -> None:
     git.attempt("update-index", "-q", "--refresh")
 
 
-def _tell(repo: Repository, vault: Vault) -> None:
+def _tell(repo: Repository, vault: Vault, who: Mapping[str, str]) -> None:
     """Run the user's hook that is told of a commit; like git, go on whatever it says."""
     if find_hook(repo.git, POST_COMMIT):
         with vault.scratch() as folder:
             plain_hooks(repo.git, folder)
             git = repo.git.as_set_up()
             index = os.path.join(repo.git_dir, "index")
-            run_steps(git, step_after_commit(folder), HOOK_LIMIT_S, GIT_INDEX_FILE=index)
+            run_steps(git, step_after_commit(folder), HOOK_LIMIT_S, GIT_INDEX_FILE=index, **who)
 
 
 def _signer(repo: Repository) -> str:

@@ -25,8 +25,9 @@ POST_COMMIT = "post-commit"
 _PLANNED, COMMIT = "planned.text", "commit.text"
 # As git runs hooks: it finds its own programs first, and nobody is asked by an editor.
 _HOOKS = """
-PATH="$(git --exec-path):$PATH" GIT_EDITOR=: GIT_PREFIX=
-export PATH GIT_EDITOR GIT_PREFIX
+GIT_EXEC_PATH="$(git --exec-path)" GIT_EDITOR=: GIT_PREFIX=
+PATH="$GIT_EXEC_PATH:$PATH"
+export PATH GIT_EXEC_PATH GIT_EDITOR GIT_PREFIX
 hook() { name=$1; shift; [ ! -x "$folder/$name" ] || "$folder/$name" "$@"; }
 """
 _STEPS = f"""
