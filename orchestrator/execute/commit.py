@@ -17,6 +17,7 @@ from shared.approval import Approval
 from shared.execution.holder import holding
 from shared.git.change import ends
 from shared.git.commit import commit
+from shared.git.few_paths import index_at, tree_at
 from shared.git.intended import UNDO
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
@@ -66,7 +67,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         extra: Extra = {**(also.files if also else {}), **copies}
         if state.run.status != "COMPLETED":
             check_applied(state)
-            _sweep_archive(state, repository)
+            sweep_archive(state, repository)
             known = (*also.files, *also.shown) if also else ()
             problems = reconcile(state, repository, vault, changes, known)
             if problems:
@@ -212,11 +213,15 @@ def check_applied(state: State) -> None:
         raise Refused("conflict", "exec commit", text, "", state.command("exec", "apply"))
 
 
-def _sweep_archive(state: State, repository: Repository) -> None:
-    """Remove temporary plan copies that a killed commit of this run left in the user's tree."""
-    files = Beneath(repository.root)
-    for archived in archive.paths(state):
-        folder, name = os.path.split(archived)
-        for found in files.names(folder):
-            if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
-                files.remove(os.path.join(folder, found))
+def sweep_archive(state: State, repository: Repository) -> None:
+    """Remove copies of the plan that a killed commit of this run left in the user's tree."""
+    files, archived = Beneath(repository.root), archive.paths(state)
+    if not archived:
+        return
+    tracked = {*index_at(repository.git, archived), *tree_at(repository.git, "HEAD", archived)}
+    for path in archived:
+        folder, name = os.path.split(path)
+        left = [n for n in files.names(folder) if n.startswith(f".{name}.")]
+        ours = [n for n in left if n.endswith(TEMPORARY)] + [name] * (path not in tracked)
+        for found in ours:
+            files.remove(os.path.join(folder, found))

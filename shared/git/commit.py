@@ -146,7 +146,7 @@ def _make(
         done = run_steps(git, script, HOOK_LIMIT_S, GIT_INDEX_FILE=index, **who)
         made, ran = made_in(folder), ran_hooks(folder)
     if done.returncode or not made:
-        raise _not_made(done, _signer(repo), ran.failed)
+        raise _not_made(done, _signer(repo), ran.failed, intended.at.branch or "")
     return made
 
 
@@ -174,13 +174,16 @@ def _signer(repo: Repository) -> str:
     return f"signing by {signing_program(repo)}, or the identity" if is_signed(repo) else "identity"
 
 
-def _not_made(done: subprocess.CompletedProcess[bytes], signer: str, hook: str = "") -> Refused:
+def _not_made(
+    done: subprocess.CompletedProcess[bytes], signer: str, hook: str = "", branch: str = ""
+) -> Refused:
     """Return the Refused for a commit that git, or what it started, did not make."""
     said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
     text = f"git commit failed ({hook or signer})"
     allowed, retry = "fix what git's output names, then run the same command again", AGAIN
     if hook:  # it let bytes and message pass before they were submitted
-        allowed += "; or undo the apply, after which a revision can make what the hook wants"
+        allowed += f"; where the hook forbids commits on {branch}: git switch -c BRANCH, then this "
+        allowed += "command again; or undo the apply, and a revision can make what the hook wants"
         retry = UNDO
     if done.returncode == OUT_OF_TIME:
         text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {hook or signer} hangs"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -341,39 +340,6 @@ def test_the_users_hooks_run_and_not_those_that_only_the_worktree_has(project: P
     (project.root / _HIDDEN).chmod(0o755)
     _commit(project, changes)
     assert ran.read_text() == f"{project.root}\n"
-
-
-@pytest.mark.requirement("CM-4")
-def test_author_message_and_hooks_are_as_the_users_own_commit_has_them(
-    project: Project, tmp_path: Path
-) -> None:
-    project.git("config", f"includeIf.gitdir:{project.root}/.git.path", str(tmp_path / "own"))
-    project.git("config", "includeIf.onbranch:main.path", str(tmp_path / "branch"))
-    (tmp_path / "own").write_text("[user]\nname = Another\n")
-    (tmp_path / "branch").write_text("[user]\nemail = another@example.org\n")
-    lines = 'echo "$0 $# $1 $2" | sed "s,.*/,,"; git diff --cached --stat; '
-    lines += "env | grep ^GIT_ | grep -v -e PROMPT -e PREFIX | sort\n"
-    for name in ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"):
-        add_hook(project, name, f"exec >>'{tmp_path}/seen'\n{lines}")
-    add_hook(project, "prepare-commit-msg", f"exec >>'{tmp_path}/seen'\n{lines}echo more >>$1\n")
-    changes = project.plan(PLAN)
-    project.apply(changes)
-    ours = _commit(project, changes, extra={}).commit
-    seen = _without_names_of_files((tmp_path / "seen").read_text())
-    (tmp_path / "seen").unlink()
-    project.git("reset", "-q", "--soft", "HEAD^")
-    project.git("commit", "-q", "--cleanup=whitespace", "-F", "-", stdin=MESSAGE.encode())
-    assert seen == _without_names_of_files((tmp_path / "seen").read_text())
-    shown = "%an %ae %ad %cn %ce %B %T"
-    options = ("show", "-s", "--date=format:%z", f"--format={shown}")
-    assert project.git(*options, ours) == project.git(*options, "HEAD")
-    assert project.git("show", "-s", "--format=%an %ae") == "Another another@example.org"
-
-
-def _without_names_of_files(seen: str) -> list[str]:
-    """Return what hooks saw, but when the author began and where the index is."""
-    varying = re.compile(r"^(GIT_AUTHOR_DATE|GIT_INDEX_FILE)=.*", re.MULTILINE)
-    return varying.sub(r"\1", seen).split("\n")
 
 
 @pytest.mark.requirement("PL-29")
