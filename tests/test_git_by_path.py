@@ -41,6 +41,7 @@ EXCEPTIONS = {
     "orchestrator/requirements_lane/staging.py:ignored_files": "compares the user's tree",
     "shared/git/capture.py:_IGNORED": "compares: what git ignores is named",
     "shared/git/carry.py:_pick": "a git before 2.38 merges in a worktree alone",
+    "shared/git/commit.py:_copy_index": "compares: sizes and times, in a copy of the index",
     "shared/git/copies.py:restore": "compares; sizes and times of the files laid",
     "shared/git/fingerprint.py:_distrust": "changes marks in an index of ours",
     "shared/git/carry.py:clean": "names what is removed by descriptors",

@@ -18,7 +18,13 @@ from developer.verify.in_place import TEMPORARY, scene
 from developer.verify.lock import undisturbed
 from developer.verify.process import OUT_OF_TIME, temporary_variables
 from shared.git.command import project_environment
-from shared.git.commit_steps import COMMIT, POST_COMMIT, message_file, steps_of_commit
+from shared.git.commit_steps import (
+    COMMIT,
+    MESSAGE,
+    POST_COMMIT,
+    message_file,
+    steps_of_commit,
+)
 from shared.git.hooks import Ran, hook_folder, ran_hooks, wrapped_hooks
 from shared.git.intended import DIFF, MOST_OF_DIFF, SHOW, Made
 from shared.git.scratch import scratch, sweep
@@ -182,4 +188,4 @@ def _in_worktree(job: Job, repo: Repository) -> Iterator[Stage]:
             return ran.code, tail(ran.output)
 
         hooks = hook_folder(tree.git, repo.root)
-        yield Stage(runner, lent.private, hooks, tree.path, message_file(tree.git))
+        yield Stage(runner, lent.private, hooks, tree.path, os.path.join(".git", MESSAGE))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shared.git.intended import Intended
 
 POST_COMMIT = "post-commit"
+MESSAGE = "COMMIT_EDITMSG"  # in a git folder
 # In the folder of a script: the message as planned, and the id of the commit.
 _PLANNED, COMMIT = "planned.text", "commit.text"
 # As git runs hooks: it finds its own programs first, and nobody is asked by an editor.
@@ -88,7 +89,7 @@ def run_steps(
 def message_file(git: Git) -> str:
     """Return git's file for the message of a commit, as git names it to hooks."""
     is_inside = git.git_dir == os.path.join(git.root or "", ".git")
-    return os.path.join(".git" if is_inside else git.git_dir, "COMMIT_EDITMSG")
+    return os.path.join(".git" if is_inside else git.git_dir, MESSAGE)
 
 
 def author(git: Git) -> Mapping[str, str]:
