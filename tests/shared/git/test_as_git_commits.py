@@ -11,10 +11,13 @@ import pytest
 
 from shared.git.commit import commit
 from tests.forms import some
-from tests.shared.git.conftest import DIGEST, Project
+from tests.shared.git.conftest import DIGEST
+from tests.shared.git.layouts import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.shared.git.conftest import Project
 
 MESSAGE = f"Do the planned thing\n\n# Because it was approved.\n\nPlan-Digest: {DIGEST}\n"
 PLAN: dict[str, bytes | None] = {"src/app.py": b"b = 3\n", "src/new.py": b"c = 1\n", "gone": None}
@@ -27,69 +30,6 @@ git rev-parse --git-dir --show-toplevel; test -d .git && ls .git/hooks
 env | grep ^GIT_ | grep -v -e PROMPT -e PREFIX -e GIT_DIR | sort
 [ "$(basename "$0")" != commit-msg ] || echo "Change-Id: I1" >>"$1"
 """
-
-
-def plain(root: Path) -> Project:
-    return _filled(Project(root))
-
-
-def linked(root: Path) -> Project:
-    made = _filled(Project(root.with_name("first")))
-    made.git("worktree", "add", "-q", "-b", "side", str(root))
-    return Project(root)
-
-
-def beside_bare(root: Path) -> Project:
-    made = _filled(Project(root.with_name("first")))
-    made.git("clone", "-q", "--bare", ".", str(root.with_name("bare.git")))
-    bare = root.with_name("bare.git")
-    made.git("worktree", "add", "-q", "-b", "side", str(root), cwd=bare)
-    return Project(root)
-
-
-def separate(root: Path) -> Project:
-    root.mkdir()
-    apart = str(root.with_name("apart.git"))
-    subprocess.run(["git", "init", "-q", "--separate-git-dir", apart, str(root)], check=True)
-    return _filled(Project(root))
-
-
-def behind_link(root: Path) -> Project:
-    made = _filled(Project(root))
-    (root / ".git").rename(root.with_name("moved.git"))
-    (root / ".git").symlink_to(root.with_name("moved.git"))
-    return made
-
-
-def submodule(root: Path) -> Project:
-    inner = _filled(Project(root.with_name("inner")))
-    outer = Project(root.parent / "outer")
-    outer.git("submodule", "--quiet", "add", str(inner.root), "part")
-    outer.commit()
-    return Project(outer.root / "part")
-
-
-def borrowing(root: Path) -> Project:
-    made = _filled(Project(root.with_name("first")))
-    made.git("clone", "-q", "--shared", ".", str(root))
-    return Project(root)
-
-
-def sparse(root: Path) -> Project:
-    made = _filled(Project(root))
-    made.commit({"docs/x": b"x\n"})
-    made.git("sparse-checkout", "set", "src")
-    return made
-
-
-LAYOUTS: list[Callable[[Path], Project]] = [
-    plain, linked, beside_bare, separate, behind_link, submodule, borrowing, sparse,
-]  # fmt: skip
-
-
-def _filled(project: Project) -> Project:
-    project.commit({"src/app.py": b"a = 1\n", "gone": b"x\n", "run.sh": b"#!/bin/sh\n"})
-    return project
 
 
 def _set_up(project: Project, tmp_path: Path) -> None:
