@@ -96,13 +96,15 @@ def commit(
         if problems:
             raise Refused.of(problems)
         intended = intend(repo, vault, at, changes, message, extra)
-        hooked, who = bool(hooks_on_files(repo)), author(repo.git.as_set_up())
+        hooked, told = bool(hooks_on_files(repo)), bool(find_hook(repo.git, POST_COMMIT))
+        who = author(repo.git.as_set_up()) if hooked or told else {}
         with put_back(repo, vault, plan) if hooked else contextlib.nullcontext():
             done = _make(repo, vault, intended, extra, who) if hooked else _store(repo, intended)
             _check_made(repo, intended, done, check_commit(repo, done, changes, extra))
             _move(repo, vault, intended, done)
         _refresh(repo, plan, extra)
-        _tell(repo, vault, who)
+        if told:
+            _tell(repo, vault, who)
     else:
         _refresh(repo, plan, extra)
     return Committed(done, parents_of(repo, done)[0], at.branch or "")
@@ -161,12 +163,10 @@ def _copy_index(repo: Repository, index: str, tree: str) -> None:
 
 def _tell(repo: Repository, vault: Vault, who: Mapping[str, str]) -> None:
     """Run the user's hook that is told of a commit; like git, go on whatever it says."""
-    if find_hook(repo.git, POST_COMMIT):
-        with vault.scratch() as folder:
-            plain_hooks(repo.git, folder)
-            git = repo.git.as_set_up()
-            index = os.path.join(repo.git_dir, "index")
-            run_steps(git, step_after_commit(folder), HOOK_LIMIT_S, GIT_INDEX_FILE=index, **who)
+    with vault.scratch() as folder:
+        plain_hooks(repo.git, folder)
+        git, index = repo.git.as_set_up(), os.path.join(repo.git_dir, "index")
+        run_steps(git, step_after_commit(folder), HOOK_LIMIT_S, GIT_INDEX_FILE=index, **who)
 
 
 def _signer(repo: Repository) -> str:

@@ -23,7 +23,7 @@ _NAME = "put-back"
 
 @contextlib.contextmanager
 def put_back(repo: Repository, vault: Vault, paths: Collection[str]) -> Iterator[None]:
-    """Let hooks run at the user's files; if Refused is raised, these `paths` are as before.
+    """Let hooks run at the user's files; whatever is raised, these `paths` are as before.
 
     What another program writes meanwhile is left, and named by whoever looks at the files next.
     """
@@ -33,7 +33,7 @@ def put_back(repo: Repository, vault: Vault, paths: Collection[str]) -> Iterator
         folders = parent_folders(root, list(paths))
         try:
             yield
-        except Refused:
+        except BaseException:
             now = _stored(root, folder, "now", paths)
             moves = tuple(Move(p, now[p], kept[p]) for p in paths if _differ(now[p], kept[p]))
             journal = Journal(_NAME, "applying", is_set(repo, "core.fileMode"), moves, folders)
