@@ -20,8 +20,10 @@ _WORK = {"overview", "planning_context", "invisible_knowledge", "milestones", "d
 
 
 def phase_now(state: State) -> str:
-    """Return the phase that a run is in; before the design that is the design."""
-    return find_workflow(state.run.workflow).steps[state.run.step].phase or "plan-design"
+    """Return the phase that a run is in: before the design the design, after the last that one."""
+    steps = find_workflow(state.run.workflow).steps
+    passed = [step.phase for number, step in steps.items() if number <= state.run.step]
+    return next(filter(None, reversed(passed)), "plan-design")
 
 
 def has_ended(state: State, phase: Phase) -> bool:
