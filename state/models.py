@@ -7,10 +7,9 @@ before this project is required or optional as it was; what we add has a default
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, StrictBool, ValidationInfo, field_validator
-from pydantic.config import JsonDict
 from pydantic_core import PydanticKnownError
 
 from state.fields import (
@@ -30,6 +29,9 @@ from state.fields import (
 from state.plain_json import LARGEST_INTEGER
 from state.reasons import InvisibleKnowledge, PlanningContext
 from state.results import Operation, Outcome, Unproven, VerifyResult
+
+if TYPE_CHECKING:
+    from pydantic.config import JsonDict
 
 
 class Overview(Model):
