@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from state.edits import finish
 from state.errors import Problem, Refused
@@ -10,7 +10,9 @@ from state.errors import Problem, Refused
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from state.models import Plan
+    from state.models import Milestone, Plan, Remark, TaskItem
+
+Said = TypeVar("Said", bound="TaskItem | Remark")
 
 
 def part_of(plan: Plan, only: Collection[str]) -> Plan:
@@ -23,7 +25,8 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
     if problems:
         raise Refused.of(problems)
     kept = tuple(m for m in plan.milestones if m.id in only)
-    left = ", ".join(m.id for m in plan.milestones if m.id not in only)
+    others = [m for m in plan.milestones if m.id not in only]
+    left = ", ".join(m.id for m in others)
     if not left:
         text = "`--only` names all milestones, so nothing would be left out"
         raise Refused("invalid", "--only", text, "leave out `--only` to approve the whole plan")
@@ -34,8 +37,18 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "verify": (), "milestones": kept,
         "revision": plan.revision + 1, "remarks": (remark,),
+        "task_spec": _with_left_out(plan.task_spec, others),
+        "user_remarks": _with_left_out(plan.user_remarks, others),
     }  # fmt: skip
     return finish(plan.model_copy(update=values))
+
+
+def _with_left_out(said: tuple[Said, ...], others: Collection[Milestone]) -> tuple[Said, ...]:
+    """Return what a person has said, each with the milestones for it that are left out."""
+    left = {one.id: [m.id for m in others if one.id in m.requirements] for one in said}
+    return tuple(
+        one.model_copy(update={"left_out": (*one.left_out, *left[one.id])}) for one in said
+    )
 
 
 def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:

@@ -140,7 +140,7 @@ def test_what_is_asked_once_all_is_written_is_asked_before_it_is_submitted(
     assert asks(as_host(journey)) == ["CP-001"]
     journey.holds_freeze = False
     journey.follow(journey.last.next("CP-001 a"))
-    assert journey.last.name == "impl-docs-execute", "whoever wrote last reads the answer"
+    assert journey.last.name == "impl-execute", "who writes the code reads the answer"
     assert "Which name?" in journey.call(*words_of(journey.last.runs()[0])).text
     version = next(c for c in opened(journey).plan.checkpoints if c.id == "CP-001").version
     stated = ("--version", str(version), "--outcome", "declined: the name is public")
