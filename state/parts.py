@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from state.edits import finish
 from state.errors import Problem, Refused
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from state.models import Milestone, Plan, Remark, TaskItem
-
-Said = TypeVar("Said", bound="TaskItem | Remark")
 
 
 def part_of(plan: Plan, only: Collection[str]) -> Plan:
@@ -37,18 +35,20 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "verify": (), "milestones": kept,
         "revision": plan.revision + 1, "remarks": (remark,),
-        "task_spec": _with_left_out(plan.task_spec, others),
-        "user_remarks": _with_left_out(plan.user_remarks, others),
+        "task_spec": tuple(
+            task.model_copy(update=_left_out(task, others)) for task in plan.task_spec
+        ),
+        "user_remarks": tuple(
+            remark.model_copy(update=_left_out(remark, others)) for remark in plan.user_remarks
+        ),
     }  # fmt: skip
     return finish(plan.model_copy(update=values))
 
 
-def _with_left_out(said: tuple[Said, ...], others: Collection[Milestone]) -> tuple[Said, ...]:
-    """Return what a person has said, each with the milestones for it that are left out."""
-    left = {one.id: [m.id for m in others if one.id in m.requirements] for one in said}
-    return tuple(
-        one.model_copy(update={"left_out": (*one.left_out, *left[one.id])}) for one in said
-    )
+def _left_out(said: TaskItem | Remark, others: Collection[Milestone]) -> dict[str, Any]:
+    """Return the milestones for what a person has said with those that are left out now."""
+    left = [m.id for m in others if said.id in m.requirements]
+    return {"left_out": (*said.left_out, *left)}
 
 
 def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:
