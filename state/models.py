@@ -248,6 +248,8 @@ class TaskItem(Model):
     out_of_scope: StrictBool = False
     # What it was taken from.
     origin: TaskOrigin = "request"
+    # Milestones that cite it, of earlier revisions, which a person has left out.
+    left_out: tuple[MilestoneId, ...] = ()
 
 
 class Remark(Model):
@@ -261,6 +263,8 @@ class Remark(Model):
     # `declined: why`, or `FILE:LINE` where it holds already; '' where the milestones that cite it
     # are its outcome, which is computed.
     outcome: str = ""
+    # As of an entry of the task.
+    left_out: tuple[MilestoneId, ...] = ()
 
 
 class UserContext(Model):
