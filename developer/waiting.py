@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from developer.capture import captured_still
 from developer.verify.lock import undisturbed
-from developer.verify.prepare import forget_setup
 from shared.git.few_paths import rebuild
 from shared.git.worktree import remove_worktree
 from shared.workspace import base_of, open_repository
@@ -38,7 +37,6 @@ def discard(state: State) -> None:
     """Remove the run's worktree, whatever it holds; Refused while something works in it."""
     with undisturbed(state.state_dir):
         remove_worktree(state.repository, state.worktree)
-        forget_setup(state.state_dir)
 
 
 def is_away(state: State, plan: Plan) -> bool:
