@@ -11,7 +11,11 @@ from tests.journey import FILES, POINTS, Journey
 from tests.opened import opened_in
 
 if TYPE_CHECKING:
-    from tests.conftest import Repositories
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
 
 
 @pytest.mark.requirement("PM-13")

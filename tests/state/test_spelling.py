@@ -10,7 +10,11 @@ from state.spelling import how_spelled, twin
 from tests.journey import FILES, Journey
 
 if TYPE_CHECKING:
-    from tests.conftest import Repositories
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
 
 COMPOSED, APART = "src/caf\u00e9.py", "src/cafe\u0301.py"
 

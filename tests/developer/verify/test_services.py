@@ -19,9 +19,11 @@ from tests.journey import Journey, call, words_of
 from tests.place import need_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from tests.conftest import Repositories
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
 
 pytestmark = pytest.mark.requirement("VR-4")
 

@@ -17,7 +17,11 @@ from tests.journey import FILES, Journey
 from tests.place import need_place
 
 if TYPE_CHECKING:
-    from tests.conftest import Repositories, Repository
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
 
 pytestmark = pytest.mark.requirement("VR-2")
 
