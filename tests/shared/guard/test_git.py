@@ -14,6 +14,7 @@ from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text, left_out
 from shared.guard.own import understand
 from shared.guard.policy.git import GIT
+from tests.forms import part
 from tests.prepared import prepared
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def test_every_git_command_of_the_table_is_tried() -> None:
 
 
 @pytest.mark.requirement("PM-5")
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", part([*READING], 3))
 def test_a_hardened_git_command_starts_nothing_and_leaves_the_index(
     name: str, hostile: tuple[str, Path]
 ) -> None:
@@ -314,7 +315,7 @@ def make_versions(repo: Repository, kept: Sequence[str]) -> None:
 
 
 @pytest.mark.requirement("PP-8")
-@pytest.mark.parametrize("command", SHOWING)
+@pytest.mark.parametrize("command", part(SHOWING, 3))
 def test_git_shows_no_secret_of_any_version(command: str, keeper: str) -> None:
     assert HIDDEN in run(["bash", "-c", command], keeper).stdout, "the trap is none"
     assert decide(command, cwd=keeper).allowed
