@@ -87,6 +87,9 @@ def _start(folder: str, request: str | None, state_dir: str | None) -> str:
     from shared.dependencies import ensure
 
     ensure()
+    from orchestrator.run.choices import Choices
     from orchestrator.run.start import render_start, start_run
 
-    return render_start(start_run(folder, request, state_dir))
+    named = (f"--state-dir={state_dir}",) if state_dir else ()
+    again = ("start", "--beside", "--depth=full", *named, "--", request) if request else ()
+    return render_start(start_run(folder, request, state_dir, Choices(beside=again)))

@@ -75,7 +75,7 @@ def _with_status(name: str, runs: dict[str, Run]) -> str:
 
 
 def following(database: Database, agent: str) -> Place:
-    """Return what a session has to do: the plan of the queue that is under way, else the next one.
+    """Return what a session has to do: its own plan of the queue, else one under way, or the next.
 
     Not one that another session works on: two would go on with the same run (SD-8). Raises Refused
     if nothing is left.
@@ -84,6 +84,7 @@ def following(database: Database, agent: str) -> Place:
     under_way = [place for place in found if place.status in UNDER_WAY]
     elsewhere = [place for place in under_way if _is_elsewhere(database, place, agent)]
     here = [place for place in under_way if place not in elsewhere]
+    here.sort(key=lambda place: agent not in _agents(database, place))
     due = here or [place for place in found if place.status == READY]
     if not due:
         waits = [place.line() for place in found if place.status == WAITING]
@@ -97,9 +98,14 @@ def following(database: Database, agent: str) -> Place:
 
 def _is_elsewhere(database: Database, place: Place, agent: str) -> bool:
     """Return whether sessions take part in the run of a place, and this one does not."""
-    rows = database.planning_of(place.run.run_id) if place.run else []
-    names = [row.agent_name for row in rows if row.phase != INACTIVE]
+    names = _agents(database, place)
     return bool(names) and agent not in names
+
+
+def _agents(database: Database, place: Place) -> list[str]:
+    """Return the sessions that take part in the run of a place."""
+    rows = database.planning_of(place.run.run_id) if place.run else []
+    return [row.agent_name for row in rows if row.phase != INACTIVE]
 
 
 def has_ready(database: Database) -> bool:

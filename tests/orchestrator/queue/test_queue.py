@@ -142,6 +142,16 @@ def test_two_sessions_do_not_go_on_with_the_same_plan_of_the_queue(queue: Queue)
     assert "another session works on Q-001, Q-002" in third.text
 
 
+@pytest.mark.requirement("SD-8")
+def test_a_session_goes_on_with_its_own_plan_before_one_that_nobody_works_on(queue: Queue) -> None:
+    queue.add("Parse dates")
+    queue.add("Format dates", "--after", "Q-001")
+    queue("start", "Parse dates")
+    own = queue("start", "Format dates", "--depth", "full", "--agent", "s-1")
+    again = queue("queue", "next", "--agent", "s-1")
+    assert again.block.get("state_dir") == own.block.get("state_dir"), again.text
+
+
 @pytest.mark.requirement("PC-14")
 def test_a_completed_plan_frees_those_after_it_and_its_proof_names_the_next(
     make_repo: Repositories,
