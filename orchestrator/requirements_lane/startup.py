@@ -22,7 +22,7 @@ from orchestrator.requirements_lane.transition import (
 )
 from orchestrator.run.ask_first import Meanwhile, planned_by_session
 from orchestrator.run.providers import load_models
-from orchestrator.run.settings import check_enabled, git_of
+from orchestrator.run.settings import check_enabled, git_of, write_lane_settings
 from orchestrator.run.start import new_run
 from shared import resources
 from shared.git.private import is_in_no_repository
@@ -51,7 +51,7 @@ from shared.without_git import check_start
 from state.beneath import Beneath
 from state.database import Database
 from state.errors import Problem, Refused
-from state.files import Lock, write_json
+from state.files import Lock
 
 
 class Wanted(NamedTuple):
@@ -101,9 +101,7 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
     state = _open(real, repository)
     with state.lock("requirements startup"):
         recover(state)
-        values = {"config": config.to_json(), "hash": "", "text": "", "submodules": []}
-        settings = resources.run_config_path(state.state_dir)
-        write_json(settings, {**values, "models": models.by_role})
+        write_lane_settings(state, config, models)
         path = resources.requirements_record_path(state.state_dir)
         facts = read_lane(state.state_dir) if os.path.exists(path) else begun
         facts.root = begun.root
