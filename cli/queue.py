@@ -12,6 +12,7 @@ from cli.answers import write
 from cli.options import agent_option, json_option
 from orchestrator.queue import enqueue, templates, waiting
 from orchestrator.run.ask_first import ask_beside, planned_by_session
+from orchestrator.run.settings import check_enabled
 from orchestrator.run.start import render_start, start_run
 from orchestrator.upkeep import stats
 from shared import resources
@@ -66,6 +67,7 @@ def next_of_queue(agent: str | None, *, beside: bool) -> None:
     """
     folder = os.getcwd()
     root = repository_root(folder) or folder
+    check_enabled(folder)
     place = waiting.following(open_database(folder), agent_name(agent, root))
     state_dir = place.run.state_dir if place.run else None
     home = state_dir or os.path.join(root, resources.PLANNER_FOLDER)

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shared.builders import visible_line
+from shared.builders import counted, first_of, shortened, visible_line
+from shared.resources import command
 from state.errors import Refused
 from state.stages import INACTIVE
 
 if TYPE_CHECKING:
+    from shared.builders import Block
     from state.database import Database, Run
     from state.rows import Queued
 
 READY, WAITING = "READY", "WAITING"
 UNDER_WAY = ("IDLE", "ACTIVE", "PAUSED")
 LIST = "planner queue list"
+_MOST_SHOWN = 160  # characters of a request
+_MOST_LINES = 20
 
 
 class Place(NamedTuple):
@@ -44,8 +48,8 @@ class Place(NamedTuple):
         }  # fmt: skip
 
     def line(self) -> str:
-        """Return it as one line of text."""
-        said = [f"{self.row.id} {self.status} {self.row.request}"]
+        """Return it as one line of text, a long request cut; whole it is in `queue list --json`."""
+        said = [f"{self.row.id} {self.status} {shortened(self.row.request, _MOST_SHOWN)}"]
         said += [f"priority {self.row.priority}"] if self.row.priority else []
         said += [f"waits for {', '.join(self.waits)}"] if self.waits else []
         return visible_line(" · ".join(said))
@@ -115,4 +119,19 @@ def has_ready(database: Database) -> bool:
 
 def waiting(database: Database) -> list[str]:
     """Return what has not begun, a line each, to be shown beside a run."""
-    return [place.line() for place in places(database) if place.run is None]
+    return first_of([place.line() for place in places(database) if not place.run], _MOST_LINES)
+
+
+def count_of_waiting(database: Database) -> str:
+    """Return in a few words how many plans have not begun, "" if none."""
+    number = sum(not place.run for place in places(database))
+    said = f"{counted(number, 'plan')} {'waits' if number == 1 else 'wait'} in the queue"
+    return said if number else ""
+
+
+def add_waiting(block: Block, database: Database, *, starts: bool) -> Block:
+    """Add what waits to a block, and where the queue `starts`, the command for its next plan."""
+    block.data("queue", "\n".join(waiting(database)))
+    if starts and has_ready(database):
+        block.next("queue", command("queue", "next"))
+    return block
