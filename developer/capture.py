@@ -13,7 +13,7 @@ from developer.verify.trees import current_tree
 from shared.git.capture import capture
 from shared.git.few_paths import rebuild
 from shared.git.large import MEBIBYTE
-from shared.git.lending import give_back
+from shared.git.lent import give_back
 from shared.git.worktree import open_worktree
 from shared.plan_file import open_plan
 from shared.workspace import base_of, open_workspace

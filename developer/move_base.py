@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shared.git.carry import carry_over
 from shared.git.few_paths import tree_at
 from shared.git.intended import check_head
-from shared.git.repository import head, uncommitted
+from shared.git.repository import head, uncommitted, within
 from shared.git.snapshot import snapshot
 from shared.git.users_files import check_before, read_states, same
 from shared.without_git import keep_up
@@ -66,7 +66,9 @@ def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Colle
     repository, vault = open_repository(state)
     keep_up(repository)
     at, old = head(repository), base_of(plan)
-    mixed = not set(planned).isdisjoint(uncommitted(repository))
+    # Of a folder that git knows no file of, only the folder itself is named.
+    work = [name.rstrip("/") for name in uncommitted(repository)]
+    mixed = any(within(file, name) for name in work for file in planned)
     new = snapshot(repository) if mixed or old.snapshot else at.commit
     saved = new if new != at.commit else None
     met = carry_over(repository, state.worktree, vault, old.snapshot or old.commit, changes, new)

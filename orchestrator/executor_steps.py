@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.host_steps import freeze
+from orchestrator.open_questions import asks_first
 from quality_reviewer.exec_reconcile import judge
 from shared.git.kept import is_kept
 from shared.requirements_record import lane_of
@@ -31,13 +32,7 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     """Return the prompt to commit what is applied, or to submit what agents have written."""
     state = ctx.state
     if state.is_writing:
-        if not has_open_gaps(state, ctx.plan):
-            return freeze(ctx)
-        if state.run.alone:
-            return judge(ctx)
-        block = ctx.block().task(read_prompt("orchestrator", "executor", "gaps"))
-        block.dispatch("quality-reviewer", [state.command("step", "exec-reconcile")])
-        return block.next("done", state.command("step", ctx.workflow.name))
+        return asks_first(_submit)(ctx)
     if lane_of(state.state_dir):
         # Only here, since few runs implement requirements and each import costs a printed step.
         from orchestrator.requirements_steps import completing
@@ -46,6 +41,18 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     name = f"{prompt}-nothing" if is_kept(state.run.repository) else prompt
     block = ctx.block().task(read_prompt("orchestrator", "executor", name))
     return block.next("done", state.command("exec", "run"))
+
+
+def _submit(ctx: Context) -> Block:
+    """Return the prompt to judge the planned files that nobody touched, then to submit the work."""
+    state = ctx.state
+    if not has_open_gaps(state, ctx.plan):
+        return freeze(ctx)
+    if state.run.alone:
+        return judge(ctx)
+    block = ctx.block().task(read_prompt("orchestrator", "executor", "gaps"))
+    block.dispatch("quality-reviewer", [state.command("step", "exec-reconcile")])
+    return block.next("done", state.command("step", ctx.workflow.name))
 
 
 def has_open_gaps(state: State, plan: Plan) -> bool:

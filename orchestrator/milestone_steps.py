@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from developer.exec_implement import milestone_task
 from orchestrator.host_steps import work
-from orchestrator.open_questions import asks_first
+from orchestrator.open_questions import add_questions, asks_first, how_to_ask
 from quality_reviewer.scale import review_of
-from shared.contents import option_text
 from shared.execution.progress import View
-from shared.resources import read_prompt
+from shared.resources import fill, read_prompt
 from shared.steps.brief import late_in, with_commands
 from shared.steps.workflow import Step
 from state.actors import WRITER
@@ -35,11 +34,15 @@ def write_milestones(ctx: Context, script: str) -> Block:
     running = view.with_status(IN_PROGRESS)
     one = len(running) == 1 and review_of(state, ctx.plan)[0] != "full"
     if one or (running and state.run.alone):
-        return _ask(milestone_task(ctx, running[0], agent=False), ctx, view)
+        block = milestone_task(ctx, running[0], agent=False)
+        return add_questions(block, state, view.open_checkpoints())
     name = "wave" if running else "wave-waits" if view.summary().counts[BLOCKED] else "wave-next"
-    if not running and view.open_checkpoints():
-        name = "wave-asks"
-    block = with_commands(ctx, read_prompt("orchestrator", "executor", name), asks=True)
+    text = read_prompt("orchestrator", "executor", name)
+    asked = view.open_checkpoints()
+    if asked and not running:
+        slots = {"ask": how_to_ask(state)}
+        text = fill(read_prompt("orchestrator", "executor", "wave-asks"), slots)
+    block = with_commands(ctx, text, asks=True)
     prose = {m.id for m in ctx.plan.milestones if m.is_documentation_only}
     for role in ctx.step.agent or "", WRITER:
         own = [m for m in running if (m in prose) == (role == WRITER)]
@@ -52,22 +55,9 @@ def write_milestones(ctx: Context, script: str) -> Block:
     block.data("written", f"{figures.done} of {figures.total}")
     block.data("waiting", "\n".join(f"{name}: {why}" for name, why in reasons.items()))
     block.next("done", state.command("exec", "next"))
-    _ask(block, ctx, view)
+    add_questions(block, state, asked)
     for name in view.with_status(BLOCKED):
         block.next(f"retry {name}", state.command("retry", name))
-    return block
-
-
-def _ask(block: Block, ctx: Context, view: View) -> Block:
-    """Add the questions that milestones wait for, each with a command for every option."""
-    for asked in view.open_checkpoints():
-        options = [
-            (o["key"], option_text(o["label"], o.get("description", ""))) for o in asked.options
-        ]
-        block.ask(asked.id, asked.question, options, multi=asked.multi)
-    for asked in view.open_checkpoints():
-        for key in asked.keys:
-            block.next(f"{asked.id} {key}", ctx.state.command("decide", asked.id, key))
     return block
 
 

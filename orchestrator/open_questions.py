@@ -8,6 +8,8 @@ from shared.contents import option_text
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from state.errors import Problem, Refused
 from state.milestones import unanswered
+from state.rows import OF_THE_PLAN, Asked
+from state.shape import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,17 +46,27 @@ def asks_first(handler: Handler) -> Handler:
 
 
 def _block(ctx: Context, waiting: Sequence[AnyCheckpoint]) -> Block:
-    state = ctx.state
+    asked = [Asked({**as_json(one), **OF_THE_PLAN}) for one in waiting]
+    return add_questions(ctx.block().task(how_to_ask(ctx.state)), ctx.state, asked)
+
+
+def how_to_ask(state: State) -> str:
+    """Return what a host is told to do with the questions of a block."""
     folder = answer_path(state.state_dir, "")
-    text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
-    block = ctx.block().task(text)
+    return fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
+
+
+def add_questions(block: Block, state: State, waiting: Sequence[Asked]) -> Block:
+    """Add questions to a block, with a command for each option and one for the user's own words."""
     for asked in waiting:
-        options = [(o.key, option_text(o.label, o.description)) for o in asked.options]
+        options = [
+            (o["key"], option_text(o["label"], o.get("description", ""))) for o in asked.options
+        ]
         block.ask(asked.id, asked.question, options, multi=asked.multi)
     for asked in waiting:
         name = asked.id
-        for option in asked.options:
-            block.next(f"{name} {option.key}", state.command("decide", name, option.key))
+        for key in asked.keys:
+            block.next(f"{name} {key}", state.command("decide", name, key))
         block.next(f"{name} other", state.command("decide", name, *_in_words(name)))
     return block
 

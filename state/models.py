@@ -7,10 +7,9 @@ before this project is required or optional as it was; what we add has a default
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, StrictBool, ValidationInfo, field_validator
-from pydantic.config import JsonDict
 from pydantic_core import PydanticKnownError
 
 from state.fields import (
@@ -30,6 +29,9 @@ from state.fields import (
 from state.plain_json import LARGEST_INTEGER
 from state.reasons import InvisibleKnowledge, PlanningContext
 from state.results import Operation, Outcome, Unproven, VerifyResult
+
+if TYPE_CHECKING:
+    from pydantic.config import JsonDict
 
 
 class Overview(Model):
@@ -246,6 +248,8 @@ class TaskItem(Model):
     out_of_scope: StrictBool = False
     # What it was taken from.
     origin: TaskOrigin = "request"
+    # Milestones that cite it, of earlier revisions, which a person has left out.
+    left_out: tuple[MilestoneId, ...] = ()
 
 
 class Remark(Model):
@@ -259,6 +263,8 @@ class Remark(Model):
     # `declined: why`, or `FILE:LINE` where it holds already; '' where the milestones that cite it
     # are its outcome, which is computed.
     outcome: str = ""
+    # As of an entry of the task.
+    left_out: tuple[MilestoneId, ...] = ()
 
 
 class UserContext(Model):

@@ -10,7 +10,7 @@ from state.errors import Problem, Refused
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from state.models import Plan
+    from state.models import Milestone, Plan, Remark, TaskItem
 
 
 def part_of(plan: Plan, only: Collection[str]) -> Plan:
@@ -23,7 +23,8 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
     if problems:
         raise Refused.of(problems)
     kept = tuple(m for m in plan.milestones if m.id in only)
-    left = ", ".join(m.id for m in plan.milestones if m.id not in only)
+    others = [m for m in plan.milestones if m.id not in only]
+    left = ", ".join(m.id for m in others)
     if not left:
         text = "`--only` names all milestones, so nothing would be left out"
         raise Refused("invalid", "--only", text, "leave out `--only` to approve the whole plan")
@@ -34,8 +35,20 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "verify": (), "milestones": kept,
         "revision": plan.revision + 1, "remarks": (remark,),
+        "task_spec": tuple(
+            task.model_copy(update=_left_out(task, others)) for task in plan.task_spec
+        ),
+        "user_remarks": tuple(
+            remark.model_copy(update=_left_out(remark, others)) for remark in plan.user_remarks
+        ),
     }  # fmt: skip
     return finish(plan.model_copy(update=values))
+
+
+def _left_out(said: TaskItem | Remark, others: Collection[Milestone]) -> dict[str, Any]:
+    """Return the milestones for what a person has said with those that are left out now."""
+    left = [m.id for m in others if said.id in m.requirements]
+    return {"left_out": (*said.left_out, *left)}
 
 
 def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:

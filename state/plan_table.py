@@ -29,6 +29,7 @@ class TaskItem(Part):
     text: str
     out_of_scope: bool = False
     origin: Literal["request", "strategy", "requirements"] = "request"
+    left_out: tuple[str, ...] = ()
 
 
 class Remark(Part):
@@ -39,6 +40,7 @@ class Remark(Part):
     text: str
     revision: int
     outcome: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 class UserContext(Part):

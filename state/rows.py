@@ -144,6 +144,10 @@ class Progress:
         return Progress(kept.pop("id"), **kept)
 
 
+# What `Asked` holds beside a question of the plan, for which no agent and no time limit waits.
+OF_THE_PLAN = {"milestone": "", "asked_at": "", "timeout_s": 0}
+
+
 class Asked:
     """One checkpoint of a run under way: the question that milestones wait for, and its options."""
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from state import models, plan_table
     from state.milestones import AnyPlan
+
+    AnyTask = models.TaskItem | plan_table.TaskItem
+    AnyRemark = models.Remark | plan_table.Remark
 
 DONE, DECLINED = "done: ", "declined: "
 UNCITED = "no milestone cites it"
@@ -29,11 +33,22 @@ def stated_of(plan: AnyPlan, name: str) -> str:
     return next((one.outcome for one in statements if one.id == name), "")
 
 
-def outcome_of(plan: AnyPlan, name: str, stated: str) -> str:
+def is_left_out(plan: AnyPlan, one: AnyTask | AnyRemark) -> bool:
+    """Return whether a person has left out all that would have done an entry of the task."""
+    return bool(one.left_out) and not cited_by(plan, one.id)
+
+
+def outcome_of(plan: AnyPlan, one: AnyTask | AnyRemark, stated: str = "") -> str:
     """Return what has become of an entry of the task or a remark: UNCITED as long as nothing has.
 
     That is `done: M-001`, by the milestones that cite it, unless its author has `stated` something
-    of it: `declined: why`, or `FILE:LINE` where it holds already.
+    of it: `declined: why`, or `FILE:LINE` where it holds already. What a person has left out of it
+    is told too.
     """
-    cited = cited_by(plan, name)
-    return stated or (f"{DONE}{', '.join(cited)}" if cited else UNCITED)
+    cited = cited_by(plan, one.id)
+    left = f"left out by the person: {', '.join(one.left_out)}" if one.left_out else ""
+    if stated:
+        return stated
+    if cited:
+        return f"{DONE}{', '.join(cited)}{left and '; '}{left}"
+    return f"{DECLINED}{left}" if left else UNCITED

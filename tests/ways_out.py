@@ -88,7 +88,10 @@ class Walk:
         raise AssertionError(f"the run has not ended: {self.journey.last.text}\n{self.taken}")
 
     def one_block(self) -> None:
-        """Do what the present block asks, and lead out if that is refused."""
+        """Do what the present block asks, questions of it first; lead out if that is refused."""
+        if self._answer_questions():
+            self.go_on()
+            return
         block = self.journey.last
         try:
             answer = self.journey.advance()
@@ -97,6 +100,24 @@ class Walk:
         if is_refusal(answer):
             self.lead_out(list(self.journey.calls[-1]), answer)
             self.go_on()
+
+    def _answer_questions(self) -> bool:
+        """Run the first printed answer to each question of the block; False if it has none.
+
+        A block that starts agents has them at work first: its questions do not hold them.
+        """
+        block = self.journey.last
+        ways = [(n.get("on", ""), n.text or "") for n in block.block.iter("next")]
+        asked = [one.get("id", "") for one in block.block.iter("ask")] if not block.runs() else []
+        answers = [
+            next((command for on, command in ways if on.startswith(f"{name} ")), "")
+            for name in asked
+        ]
+        for words in map(words_of, filter(None, answers)):
+            answer = self.run(words)
+            if is_refusal(answer):
+                self.lead_out(words, answer)
+        return any(answers)
 
     def lead_out(self, words: list[str], answer: Answer) -> Answer:
         """Run what a refusal of `words` prints, until a command is not refused; return its answer.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from developer.verify.job import TEMPORARY_FOLDER, read_note, verify_file
+from developer.verify.job import TEMPORARY_FOLDER, read_note
 from developer.verify.lock import undisturbed
 from developer.verify.process import Runner
 from shared.config import commands_hash, render_commands, write_paths
@@ -83,12 +83,6 @@ def set_up(
             _run_setup(job, worktree, stage, stopped)
     write_json(marker, {"is": wanted, "notes": notes})
     return tuple(notes)
-
-
-def is_furnished(state_dir: str) -> bool:
-    """Return whether setup commands have run in the run's worktree."""
-    found = read_note(verify_file(state_dir, _MARKER.format(_WORKTREE))).get("is", {})
-    return bool(found.get("setup"))
 
 
 def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool]) -> None:

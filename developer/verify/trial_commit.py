@@ -1,7 +1,7 @@
 """Makes a plan's commit where nothing of it lasts, so that its hooks are known before the freeze.
 
-It is made twice: on no branch, as the commit itself will be, and on the user's branch, since a hook
-may refuse that one, or need it. Both in the place; without one, in the worktree, confined (VR-5).
+It is made by the steps of the commit itself, on the user's branch, in the place; without one, in
+the worktree, confined (VR-5).
 """
 
 from __future__ import annotations
@@ -18,8 +18,15 @@ from developer.verify.in_place import TEMPORARY, scene
 from developer.verify.lock import undisturbed
 from developer.verify.process import OUT_OF_TIME, temporary_variables
 from shared.git.command import project_environment
+from shared.git.commit_steps import (
+    COMMIT,
+    MESSAGE,
+    POST_COMMIT,
+    message_file,
+    steps_of_commit,
+)
 from shared.git.hooks import Ran, hook_folder, ran_hooks, wrapped_hooks
-from shared.git.intended import COMMIT, DIFF, MOST_OF_DIFF, SHOW, Made
+from shared.git.intended import DIFF, MOST_OF_DIFF, SHOW, Made
 from shared.git.scratch import scratch, sweep
 from shared.git.settle import tail
 from shared.git.stand_in import stand_in
@@ -66,22 +73,22 @@ class Stage:
     folder: str
     hooks: str
     root: str
+    # Git's own file for the message.
+    message: str
 
 
-def try_commit(
-    job: Job, repo: Repository, intended: Intended, names: Sequence[str]
-) -> tuple[Attempt, Attempt]:
-    """Make the intended commit with these hooks, on no branch and on the user's, for a trial.
+def try_commit(job: Job, repo: Repository, intended: Intended, names: Sequence[str]) -> Attempt:
+    """Make the intended commit with these hooks, and move the branch to it, for a trial.
 
     Nothing is signed, and nothing of it lasts. Refused without a place for hooks that nobody has
     confirmed.
     """
     try:
         with _in_place(job, repo, intended) as stage:
-            return _both(stage, intended, names)
+            return _try(stage, intended, names)
     except CannotEnter:
         with undisturbed(job.state_dir), _in_worktree(job, repo) as stage:
-            return _both(stage, intended, names)
+            return _try(stage, intended, names)
 
 
 def limit_of(job: Job) -> float:
@@ -89,50 +96,36 @@ def limit_of(job: Job) -> float:
     return min(HOOK_LIMIT_S, job.config.time_limit_s)
 
 
-def _both(stage: Stage, intended: Intended, names: Sequence[str]) -> tuple[Attempt, Attempt]:
-    apart = _try(stage, intended, names, "apart")
-    # A hook that hangs once hangs again.
-    return apart, apart if apart.out_of_time else _try(stage, intended, names, "on-branch")
-
-
-def _try(stage: Stage, intended: Intended, names: Sequence[str], how: str) -> Attempt:
-    folder = os.path.join(stage.folder, how)
+def _try(stage: Stage, intended: Intended, names: Sequence[str]) -> Attempt:
+    folder = os.path.join(stage.folder, "commit")
     os.mkdir(folder)
-    options = wrapped_hooks(folder, stage.hooks, names, stage.root)
-    code, output = stage.runner(_script(folder, options, intended, on_branch=how != "apart"))
-    made, diff = (_content(os.path.join(folder, f"{name}.text")) for name in ("made", "diff"))
-    return Attempt(code, output, ran_hooks(folder), Made.read(made) if made else None, diff)
+    hooks = wrapped_hooks(folder, stage.hooks, names, stage.root)
+    code, output = stage.runner(_script(stage, folder, hooks, intended))
+    shown, diff = (_content(os.path.join(folder, f"{name}.text")) for name in ("shown", "diff"))
+    return Attempt(code, output, ran_hooks(folder), Made.read(shown) if shown else None, diff)
 
 
-def _script(folder: str, hooks: Sequence[str], intended: Intended, *, on_branch: bool) -> str:
+def _script(stage: Stage, folder: str, hooks: Sequence[str], intended: Intended) -> str:
     """Return the shell script that makes the commit and writes into `folder` what it became."""
-    message = os.path.join(folder, "message.text")
-    with open(message, "xb") as file:
-        file.write(intended.message.encode())
 
     def git(*words: str) -> str:
         return shlex.join(["git", *words])
 
-    def into(name: str) -> str:
-        return shlex.quote(os.path.join(folder, f"{name}.text"))
-
     def quietly(*words: str) -> str:
         return git("-c", "core.hooksPath=/dev/null", *words)
 
-    commit, branch = intended.at.commit, intended.branch
-    head = (
-        ("symbolic-ref", "HEAD", branch)
-        if on_branch
-        else ("update-ref", "--no-deref", "HEAD", commit)
-    )
+    *moving, _, was = intended.move("")
     return "\n".join([
-        quietly(*head),
-        quietly("update-ref", branch, commit),
+        quietly("symbolic-ref", "HEAD", intended.branch),
+        quietly("update-ref", intended.branch, intended.at.commit),
         quietly("read-tree", "--reset", intended.tree),
-        git(*hooks, "-c", "commit.gpgSign=false", *COMMIT) + f" <{shlex.quote(message)} || exit",
-        git(*SHOW) + f" >{into('made')}",
-        git(*DIFF, intended.tree, "HEAD") + f" | head -c {MOST_OF_DIFF} >{into('diff')}",
-        "" if on_branch else git(*hooks, *intended.move("HEAD")),
+        'GIT_INDEX_FILE="$(git rev-parse --absolute-git-dir)/index"; export GIT_INDEX_FILE',
+        steps_of_commit(folder, ["git"], intended, stage.message),
+        f'read -r made <"$folder/{COMMIT}"',
+        git(*SHOW) + ' "$made" >"$folder/shown.text"',
+        git(*DIFF, intended.tree) + f' "$made" | head -c {MOST_OF_DIFF} >"$folder/diff.text"',
+        f'{git(*hooks, *moving)} "$made" {was} || exit',
+        f"hook {POST_COMMIT}; :",
     ])  # fmt: skip
 
 
@@ -179,7 +172,7 @@ def _in_place(job: Job, repo: Repository, intended: Intended) -> Iterator[Stage]
                 late = report.code == OUT_OF_TIME and bool(report.limit)
                 return report.code, tail(printed(output, late and limit_of(job)))
 
-        yield Stage(runner, os.path.realpath(folder), hooks, root)
+        yield Stage(runner, os.path.realpath(folder), hooks, root, message_file(repo.git))
 
 
 @contextlib.contextmanager
@@ -194,4 +187,5 @@ def _in_worktree(job: Job, repo: Repository) -> Iterator[Stage]:
             ran = confined(["sh", "-c", script], tree.path, variables, lent.private)
             return ran.code, tail(ran.output)
 
-        yield Stage(runner, lent.private, hook_folder(tree.git, repo.root), tree.path)
+        hooks = hook_folder(tree.git, repo.root)
+        yield Stage(runner, lent.private, hooks, tree.path, os.path.join(".git", MESSAGE))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from developer.verify.prepare import is_furnished
 from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
 from orchestrator.run import cleanup
@@ -14,17 +12,16 @@ from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import files_beside, message_of
 from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
-from orchestrator.submit.rehearsal import check_on_branch
 from shared import approval, archive, drift, plan_refs, resources
 from shared.approval import Approval
 from shared.execution.holder import holding
 from shared.git.change import ends
-from shared.git.commit import commit, hooks_on_files
+from shared.git.commit import commit
+from shared.git.few_paths import index_at, tree_at
 from shared.git.intended import UNDO
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
 from shared.git.repository import head
-from shared.git.worktree import make_worktree
 from shared.plan_file import load_approved
 from shared.requirements_record import WORKFLOW, lane_of
 from shared.workspace import open_repository
@@ -70,7 +67,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         extra: Extra = {**(also.files if also else {}), **copies}
         if state.run.status != "COMPLETED":
             check_applied(state)
-            _sweep_archive(state, repository)
+            sweep_archive(state, repository)
             known = (*also.files, *also.shown) if also else ()
             problems = reconcile(state, repository, vault, changes, known)
             if problems:
@@ -132,17 +129,12 @@ def _make(
 
     What leads out by an undo is one of the plan's run, also where requirements are committed.
     """
-    make_worktree_for_hooks(state, work.repository)
     accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
-    furnished = is_furnished(state.state_dir)
     try:
-        return commit(
-            work.repository, state.worktree, work.vault, changes, message, extra,
-            leave=accepted, furnished=furnished, held=work.changes,
-            first=partial(check_on_branch, state, work.plan, work.repository),
-        ).commit  # fmt: skip
+        made = commit(work.repository, work.vault, changes, message, extra, leave=accepted)
     except Refused as refusal:
         raise _leading(refusal, state.command("undo")) from None
+    return made.commit
 
 
 def _leading(refusal: Refused, undo: str) -> Refused:
@@ -168,9 +160,8 @@ def commit_without_plan(state: State, also: Also) -> str:
     """Commit completed requirements that no plan was applied for; return the commit's id."""
     cleanup.tidy(state)
     repository, vault = open_repository(state)
-    make_worktree_for_hooks(state, repository)
     try:
-        done = commit(repository, state.worktree, vault, [], also.message, also.files)
+        done = commit(repository, vault, [], also.message, also.files)
     except Refused as refusal:  # nothing was applied
         raise _leading(refusal, AGAIN) from None
     cleanup.tidy(state)
@@ -222,17 +213,15 @@ def check_applied(state: State) -> None:
         raise Refused("conflict", "exec commit", text, "", state.command("exec", "apply"))
 
 
-def _sweep_archive(state: State, repository: Repository) -> None:
-    """Remove temporary plan copies that a killed commit of this run left in the user's tree."""
-    files = Beneath(repository.root)
-    for archived in archive.paths(state):
-        folder, name = os.path.split(archived)
-        for found in files.names(folder):
-            if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
-                files.remove(os.path.join(folder, found))
-
-
-def make_worktree_for_hooks(state: State, repository: Repository) -> None:
-    """Make a scratch git worktree at HEAD, if the run has none and hooks will look into it."""
-    if not os.path.isdir(state.worktree) and hooks_on_files(repository):
-        make_worktree(repository, state.worktree, head(repository).commit)
+def sweep_archive(state: State, repository: Repository) -> None:
+    """Remove copies of the plan that a killed commit of this run left in the user's tree."""
+    files, archived = Beneath(repository.root), archive.paths(state)
+    if not archived:
+        return
+    tracked = {*index_at(repository.git, archived), *tree_at(repository.git, "HEAD", archived)}
+    for path in archived:
+        folder, name = os.path.split(path)
+        left = [n for n in files.names(folder) if n.startswith(f".{name}.")]
+        ours = [n for n in left if n.endswith(TEMPORARY)] + [name] * (path not in tracked)
+        for found in ours:
+            files.remove(os.path.join(folder, found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.execute.commit import make_worktree_for_hooks
+from orchestrator.execute.commit import sweep_archive
 from orchestrator.run import cleanup
 from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.strategy_result import keep_goals
@@ -67,7 +67,9 @@ def _undo(state: State, who: str) -> Undone:
         text = "this run has applied nothing, so there is nothing to undo"
         raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
     repository, _ = open_repository(state)
-    return _undone(state, who, undo(repository, journal))
+    done = undo(repository, journal)
+    sweep_archive(state, repository)
+    return _undone(state, who, done)
 
 
 def _undo_by_plan(state: State) -> tuple[str, ...]:
@@ -119,9 +121,8 @@ def _revert(state: State, who: str) -> Undone:
     if problems:
         raise Refused.of(problems)
     apply(repository, vault, changes, folder, digest)
-    make_worktree_for_hooks(state, repository)
     try:
-        made = commit(repository, state.worktree, vault, changes, message, archived).commit
+        made = commit(repository, vault, changes, message, archived).commit
     except Refused as refusal:
         if head(repository).commit == at.commit:
             undo(repository, folder)  # the files stay as they are committed

@@ -97,7 +97,12 @@ def with_context(state: State, plan: Plan, context: Context) -> Plan:
     """Return a copy of the plan that holds the user's task and its context."""
     origin, given = _begun_with(state)
     origins = dict.fromkeys(given.get("task_spec", []), origin)
-    values = {"task_spec": task_items(context, origins), "context": user_context(context)}
+    left = {task.text: task.left_out for task in plan.task_spec}
+    task = [
+        one.model_copy(update={"left_out": left.get(one.text, ())})
+        for one in task_items(context, origins)
+    ]
+    values = {"task_spec": tuple(task), "context": user_context(context)}
     return plan.model_copy(update=values)
 
 

@@ -20,8 +20,13 @@ _WORK = {"overview", "planning_context", "invisible_knowledge", "milestones", "d
 
 
 def phase_now(state: State) -> str:
-    """Return the phase that a run is in; before the design that is the design."""
-    return find_workflow(state.run.workflow).steps[state.run.step].phase or "plan-design"
+    """Return the phase that a run is in; before the design that is the design.
+
+    Once approved intents are written it is their code: who writes that can do what is said then,
+    and the documents follow.
+    """
+    due = find_workflow(state.run.workflow).steps[state.run.step].phase
+    return due or ("impl-code" if state.is_writing else "plan-design")
 
 
 def has_ended(state: State, phase: Phase) -> bool:

@@ -22,7 +22,7 @@ from shared.strategy_record import USER_FILE, read_strategy
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, NEEDS_DECISION, PENDING
 from state.modes import MODES
-from state.rows import Asked
+from state.rows import OF_THE_PLAN, Asked
 from state.stages import ACTIVE, IDLE, PAUSED
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ _DOES = {
 }
 _DOES_IN = {REQUIREMENTS: "Working on the requirements"}
 _CLARIFY = "clarify"  # the step, and the name of its question
-_IN_WORDS: Json = {
-    "header": "", "options": [], "multi": False, "milestone": "", "asked_at": "", "timeout_s": 0,
-}  # fmt: skip
+_IN_WORDS: Json = {"header": "", "options": [], "multi": False, **OF_THE_PLAN}
 BAR_WIDTH, GOAL_LENGTH = 15, 40
 
 

@@ -9,7 +9,7 @@ from orchestrator.open_questions import refuse_while_asked
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
-from orchestrator.submit.rehearsal import branch_of, rehearse
+from orchestrator.submit.rehearsal import rehearse
 from orchestrator.submit.size import check_size
 from quality_reviewer.answers import due_again
 from quality_reviewer.looked_up import with_evidence_now
@@ -57,11 +57,8 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
-            branch = branch_of(state)
             with state.database:
-                state.move(
-                    "submit", "host", detail=branch, workflow="executor", step=1, digest=digest
-                )
+                state.move("submit", "host", workflow="executor", step=1, digest=digest)
                 # Before it counts, so that what is submitted has its page whatever comes between.
                 _write_readable(state, frozen)
         else:

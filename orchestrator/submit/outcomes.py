@@ -73,7 +73,7 @@ def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[
     for task in plan.task_spec:
         is_remark = task.text in notes
         origin, revision = ("remark", plan.revision - 1) if is_remark else (task.origin, 1)
-        outcome = _OUT_OF_SCOPE if task.out_of_scope else outcome_of(plan, task.id, "")
+        outcome = _OUT_OF_SCOPE if task.out_of_scope else outcome_of(plan, task)
         yield Statement(task.id, origin, max(revision, 1), task.text, outcome)
     for number, text in enumerate(plan.context.user_quotes, start=1):
         yield Statement(f"quote {number}", "quote", 1, text, _WITH_TASK)
@@ -83,7 +83,7 @@ def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[
         outcome = f"{said}{asked.outcome and ' → '}{asked.outcome}"
         yield Statement(asked.id, origin, asked.revision, asked.question, outcome)
     for one in plan.user_remarks:
-        outcome = outcome_of(plan, one.id, one.outcome)
+        outcome = outcome_of(plan, one, one.outcome)
         yield Statement(one.id, "remark", one.revision, one.text, outcome)
 
 

@@ -71,26 +71,6 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
     return note
 
 
-def branch_of(state: State) -> str:
-    """Return the user's branch as the audit keeps it where a plan is submitted."""
-    branch = head(open_repository(state)[0]).branch
-    return f"on {branch}" if branch else ""
-
-
-def check_on_branch(state: State, plan: Plan, repository: Repository, intended: Intended) -> None:
-    """Raise Refused if hooks forbid the commit on a branch that the plan was not submitted on."""
-    rows = state.database.audit_rows(state.run)
-    submitted = [row["detail"] for row in rows if row["action"] == "submit"]
-    if not submitted or submitted[-1] in ("", branch_of(state)):
-        return
-    job = tools_job(state, plan)
-    names = hook_names(repository, job.worktree)
-    apart, on_branch = try_commit(job, repository, intended, names)
-    if on_branch.code and not apart.code:
-        tried = Tried(state, plan, intended, [], limit_of(job))
-        raise Refused.of(tried.judge(apart, on_branch))
-
-
 def _first_of_each(problems: Iterable[Problem]) -> list[Problem]:
     """Return one problem for each place, since the first says what is to be done about it."""
     found: dict[str, Problem] = {}
@@ -129,8 +109,8 @@ def _try_hooks(
     limit_s = limit_of(job)
     is_most = limit_s < job.config.time_limit_s
     tried = Tried(state, plan, intended, [*beside], limit_s, is_most=is_most)
-    apart, on_branch = try_commit(job, repository, intended, names)
-    return tried.judge(apart, on_branch), tried.note(apart, on_branch)
+    trial = try_commit(job, repository, intended, names)
+    return tried.judge(trial), tried.note(trial)
 
 
 class Tried(NamedTuple):
@@ -144,28 +124,21 @@ class Tried(NamedTuple):
     # True if no setting gives hooks more time.
     is_most: bool = False
 
-    def judge(self, apart: Attempt, on_branch: Attempt) -> list[Problem]:
-        """Return the problems of a commit that was tried on no branch and on the user's branch."""
-        if apart.out_of_time or on_branch.out_of_time:
-            return [self._hangs(apart if apart.out_of_time else on_branch)]
-        if apart.code and on_branch.code:
-            return [self._fails(apart)]
-        if apart.code or on_branch.code:
-            return [self._reads_branch(apart, on_branch)]
-        return self._changed(apart)
+    def judge(self, trial: Attempt) -> list[Problem]:
+        """Return the problems of a commit that was tried."""
+        if trial.out_of_time:
+            return [self._hangs(trial)]
+        return [self._fails(trial)] if trial.code else self._changed(trial)
 
-    def note(self, apart: Attempt, on_branch: Attempt) -> str:
-        """Return in words how hooks make another commit on the user's branch, "" if they do not."""
-        ours, theirs = apart.made, on_branch.made
-        if ours is None or theirs is None or ours == theirs:
-            return ""
-        branch, hooks = self.intended.at.branch, ", ".join(on_branch.ran.names)
-        text = f"On the branch {branch} a hook ({hooks}) makes another commit than on no branch, "
-        text += "where the plan's commit is made"
-        if ours.message == theirs.message:
-            return f"{text}: it changes other files."
-        first, other = (made.message.split("\n", 1)[0] for made in (ours, theirs))
-        return f'{text}: its message begins "{other}", the plan\'s "{first}".'
+    def note(self, trial: Attempt) -> str:
+        """Return in words how hooks make the commit's title another one, "" if they do not."""
+        planned = self.intended.message.split("\n", 1)[0]
+        made = trial.made.message.split("\n", 1)[0] if trial.made else planned
+        hooks = ", ".join(trial.ran.names)
+        text = (
+            f'A hook ({hooks}) makes the title of the commit "{made}"; the plan\'s is "{planned}".'
+        )
+        return text if made != planned else ""
 
     def _hangs(self, trial: Attempt) -> Problem:
         hook = trial.ran.failed or "a hook"
@@ -177,26 +150,15 @@ class Tried(NamedTuple):
     def _fails(self, trial: Attempt) -> Problem:
         hook = trial.ran.failed or "git commit"
         text = f"{hook} refuses the commit (code {trial.code})"
-        way, retry = f"fix what the output names in {self.state.worktree}", self._done
+        way = f"fix what the output names in {self.state.worktree}; where the hook forbids commits "
+        way += f"on {self.intended.at.branch}: git switch -c planned-work"
+        retry = self._done
         if hook.removeprefix("the hook ") in _OF_MESSAGE:
             way, retry = self._another_title()
         elif trial.made:
             text = f"{hook} does not let the branch {self.intended.at.branch} be moved"
-            way, retry = "allow it there, or switch to another branch", AGAIN
+            way, retry = "allow it there, or switch: git switch -c planned-work", AGAIN
         return Problem("refused", hook, text, way, retry, trial.output)
-
-    def _reads_branch(self, apart: Attempt, on_branch: Attempt) -> Problem:
-        branch = self.intended.at.branch
-        if on_branch.code:
-            hook = on_branch.ran.failed or "a hook"
-            text = f"{hook} refuses a commit on the branch {branch}"
-            way = "switch to a branch on which it allows one: git switch -c planned-work"
-            return Problem("refused", hook, text, way, AGAIN, on_branch.output)
-        hook = apart.ran.failed or "a hook"
-        text = f"{hook} allows the commit on {branch}, but not on a HEAD that is on no branch, as "
-        text += "the commit is made before the branch is moved to it"
-        way = "let the hook pass where `git symbolic-ref -q HEAD` finds no branch"
-        return Problem("refused", hook, text, way, AGAIN, apart.output)
 
     def _changed(self, trial: Attempt) -> list[Problem]:
         """Return the problems of a commit that hooks have made another one."""

@@ -75,7 +75,10 @@ def check_overview(subject: Subject) -> Iterator[Finding]:
 
 
 def check_requirements(subject: Subject) -> Iterator[Finding]:
-    """A milestone cites each entry of the task in scope, and each remark without an outcome."""
+    """A milestone cites each entry of the task in scope, and each remark without an outcome.
+
+    Not one of which a person has left out the milestones that did.
+    """
     plan = subject.plan
     if not plan.task_spec:
         text = "there is no task_spec, so nothing tells what the plan must cover"
@@ -83,8 +86,10 @@ def check_requirements(subject: Subject) -> Iterator[Finding]:
     cited = {r for m in plan.milestones for r in m.requirements}
     asked = {task.id: task.text for task in plan.task_spec if not task.out_of_scope}
     remarks = {remark.id: remark.text for remark in plan.user_remarks if not remark.outcome}
+    left = {task.id for task in plan.task_spec if task.left_out}
+    left |= {remark.id for remark in plan.user_remarks if remark.left_out}
     for name, text in (asked | remarks).items():
-        if name not in cited:
+        if name not in cited | left:
             what = f"{name} is cited by no milestone: {_excerpt(text)!r}"
             how = WAYS if name in remarks else WAYS.partition(",")[0]
             yield Finding(name, f"{what}; {how}")

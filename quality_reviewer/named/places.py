@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.named.bearing import holds
 from quality_reviewer.named.things import clauses, is_english, sentences, things, words
+from state.statements import is_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,5 +85,7 @@ def tests(_state: State, bearing: Bearing) -> Found:
 def _wanted(bearing: Bearing) -> list[tuple[str, str]]:
     if not bearing.is_whole:
         return []
-    task = [(one.id, one.text) for one in bearing.plan.task_spec if not one.out_of_scope]
-    return [*task, *((r.id, r.text) for r in bearing.plan.user_remarks if not r.outcome)]
+    plan = bearing.plan
+    task = [t for t in plan.task_spec if not t.out_of_scope and not is_left_out(plan, t)]
+    said = [r for r in plan.user_remarks if not r.outcome and not is_left_out(plan, r)]
+    return [*((t.id, t.text) for t in task), *((r.id, r.text) for r in said)]

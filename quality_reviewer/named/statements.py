@@ -21,7 +21,7 @@ from shared.requirements_record import IN_WORK, ORIGINAL, lane_of, read_lane
 from shared.resources import superseded_plan_path
 from state import store
 from state.milestones import changes_of
-from state.statements import DECLINED, WITHDRAWN, cited_by
+from state.statements import DECLINED, WITHDRAWN, cited_by, is_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,7 @@ _FURTHER = re.compile(
 def task(_state: State, bearing: Bearing) -> Found:
     """Yield each entry of the task that names what the change does not bear."""
     for one in bearing.plan.task_spec:
-        if not one.out_of_scope:
+        if not one.out_of_scope and not is_left_out(bearing.plan, one):
             yield from _not_borne(bearing, one.id, one.text)
 
 
@@ -97,7 +97,7 @@ def remarks(state: State, bearing: Bearing) -> Found:
     """Yield each remark that is said to be done, and that no line changed since then bears."""
     plan = bearing.plan
     for one in plan.user_remarks:
-        if one.outcome:
+        if one.outcome or is_left_out(plan, one):
             continue  # where it holds already is looked up by `places`
         old = _frozen(state, one.revision)
         if old is None or not old.milestones or not any(map(changes_of, old.milestones)):

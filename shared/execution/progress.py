@@ -11,7 +11,7 @@ from state import execution
 from state.clock import moment
 from state.execution import PENDING, Summary
 from state.milestones import unanswered
-from state.rows import Asked
+from state.rows import OF_THE_PLAN, Asked
 from state.shape import as_json
 
 if TYPE_CHECKING:
@@ -72,10 +72,9 @@ class View:
         """Return the questions without an answer that planning, or a milestone, waits for."""
         planned = self.state.run.workflow == "planner"
         depth = self.state.run.depth if planned else "intent"
-        unset = {"milestone": "", "asked_at": "", "timeout_s": 0}
         own = () if planned else self.checkpoints
         waiting = unanswered(self.plan, self.answers, depth, own)
-        asked = [Asked({**as_json(one), **unset}) for one in waiting]
+        asked = [Asked({**as_json(one), **OF_THE_PLAN}) for one in waiting]
         held = {one.id for one in asked}
         waited = {name for row in self.progress.values() for name in row.waits} - held
         return asked + [one for one in self.checkpoints.values() if one.id in waited]

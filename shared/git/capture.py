@@ -11,7 +11,7 @@ from shared.git.copies import lay, reset, restore
 from shared.git.few_paths import rebuild
 from shared.git.files import refusing
 from shared.git.large import MEBIBYTE, MOST_MB
-from shared.git.lending import give_back
+from shared.git.lent import give_back
 from shared.git.nested import check_submodules
 from shared.git.record import clear_stale_locks
 from shared.git.repository import PLANNER, within

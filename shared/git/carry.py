@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from shared.git.change import apply_patches
 from shared.git.command import error_text, failed, version
 from shared.git.copies import reset, restore
-from shared.git.lending import clean, forget
+from shared.git.lent import forget
 from shared.git.merged import MERGES_TREES
 from shared.git.record import clear_stale_locks
 from shared.git.snapshot import IDENTITY
 from shared.git.worktree import make_worktree, open_worktree, set_made_at
+from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +72,7 @@ def _merge(repo: Repository, git: Git, old: str, held: str, new: str) -> list[by
         raise failed("git merge-tree", text, "fix what git says, then run the command again")
     merged, *conflicts = done.stdout.split(b"\0")[:-1]
     reset(git, merged.decode())
-    clean(repo.root, git.root or "", git)
+    clean(repo.root, git)
     restore(git)
     return [name for name in conflicts if name]
 
@@ -80,7 +81,21 @@ def _pick(repo: Repository, git: Git, old: str, held: str, new: str) -> list[byt
     """Do the same by a git that merges in a worktree alone, where it opens files by their paths."""
     saved = git.text("commit-tree", held, "-p", old, "-m", "the plan on its former base")
     reset(git, new)
-    clean(repo.root, git.root or "", git)
+    clean(repo.root, git)
     restore(git)
     git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
     return git.names("diff", "--name-only", "--diff-filter=U", "-z")
+
+
+def clean(root: str, git: Git) -> None:
+    """Remove the worktree's untracked files that git does not ignore.
+
+    Links to the same path of the user's tree `root` stay. Git only lists: what is removed lies in
+    the worktree itself, at a path where git tracks no file.
+    """
+    files = WorkingFiles(git.root or "")
+    for name in map(os.fsdecode, git.names("ls-files", "-z", "--others", "--exclude-standard")):
+        if name.endswith("/"):
+            files.remove_all(name.rstrip("/"), root)
+        else:
+            files.unlink(name, os.path.join(root, name))

@@ -1,19 +1,27 @@
-"""Make the plan's commit on a detached HEAD, prove it, and only then move the branch (PL-29)."""
+"""Make the plan's commit as the user would, prove it, and only then move the branch (PL-29)."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import index_lines
 from shared.git.command import durable, failed
-from shared.git.copies import reset, restore
+from shared.git.commit_steps import (
+    POST_COMMIT,
+    author,
+    made_in,
+    message_file,
+    run_steps,
+    step_after_commit,
+    steps_of_commit,
+)
 from shared.git.few_paths import index_at
 from shared.git.files import refusing
 from shared.git.hooks import find_hook, plain_hooks, ran_hooks
 from shared.git.intended import (
-    COMMIT,
     DIFF,
     MOST_OF_DIFF,
     SHOW,
@@ -25,21 +33,19 @@ from shared.git.intended import (
     is_before,
     whole,
 )
-from shared.git.lending import clean, forget, give_back, lend, users_ignored
 from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import Staged, check_commit, find_committed, parents_of
-from shared.git.record import clear_stale_locks
+from shared.git.put_back import put_back
 from shared.git.repository import head
 from shared.git.settle import tail
 from shared.git.signing import is_signed, signing_program
 from shared.git.stage import refresh_names
-from shared.git.worktree import open_worktree
 from state.beneath import Beneath
 from state.errors import AGAIN, Problem, Refused
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from shared.git.change import Change, Ends
     from shared.git.intended import Intended
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 # The hooks that can change the files or the message of a commit.
-_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 HOOK_LIMIT_S = 900.0  # as for the hooks of a capture
 
 
@@ -61,27 +67,21 @@ class Committed(NamedTuple):
 
 
 @refusing()
-def commit(  # noqa: PLR0913 – options, each named where it is given
+def commit(
     repo: Repository,
-    worktree: str,
     vault: Vault,
     changes: Sequence[Change],
     message: str,
     extra: Extra,
     *,
     leave: Collection[str] = (),
-    furnished: bool = False,
-    held: Sequence[Change] = (),
-    first: Callable[[Intended], None] | None = None,
 ) -> Committed:
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
     `extra` are files to commit as well (None removes one), such as the archived plan or what the
-    user has staged. What is staged of a path in `leave` stays staged. Where hooks may read files,
-    the commit is made on a detached HEAD in the worktree, whose content is replaced; what git
-    ignores there stays only if it is `furnished`, by setup commands. `held` are the changes that
-    are in the worktree, if not these; `first` is asked before hooks run, and may refuse. Run again
-    after a crash, there is still one commit. Refused, with branch and index as they were, if the
+    user has staged. What is staged of a path in `leave` stays staged. Hooks run in the user's own
+    folder, where the changes are applied, as for any commit of the user's. Run again after a crash,
+    there is still one commit. Refused, with branch, index and planned files as they were, if the
     plan does not fit HEAD or the index, or if the commit is not the plan.
     """
     at = head(repo)
@@ -95,38 +95,24 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
         problems = check_intended(repo, at.tree, changes, extra, leave)
         if problems:
             raise Refused.of(problems)
-        hooked = bool(hooks_on_files(repo))
         intended = intend(repo, vault, at, changes, message, extra)
-        if hooked and first is not None:
-            first(intended)
-        with _lent(repo, worktree, vault, held or changes) if hooked else contextlib.nullcontext():
-            if hooked:
-                done = _make(repo, worktree, vault, intended, furnished=furnished)
-            else:
-                done = _store(repo, intended)
+        hooked, told = bool(hooks_on_files(repo)), bool(find_hook(repo.git, POST_COMMIT))
+        who = author(repo.git.as_set_up()) if hooked or told else {}
+        with put_back(repo, vault, plan) if hooked else contextlib.nullcontext():
+            done = _make(repo, vault, intended, extra, who) if hooked else _store(repo, intended)
             _check_made(repo, intended, done, check_commit(repo, done, changes, extra))
             _move(repo, vault, intended, done)
-    _refresh(repo, plan, extra)
+        _refresh(repo, plan, extra)
+        if told:
+            _tell(repo, vault, who)
+    else:
+        _refresh(repo, plan, extra)
     return Committed(done, parents_of(repo, done)[0], at.branch or "")
 
 
 def hooks_on_files(repo: Repository) -> list[str]:
-    """Return the user's hooks that a commit runs and that may read the files of its worktree."""
+    """Return the user's hooks that may look at, or change, what a commit holds and says."""
     return [name for name in _HOOKS if find_hook(repo.git, name)]
-
-
-@contextlib.contextmanager
-def _lent(
-    repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change]
-) -> Iterator[None]:
-    """Use the scratch worktree for a commit; give its content back if the commit is refused."""
-    lend(repo, worktree, vault, changes)
-    try:
-        yield
-    except Refused:
-        give_back(repo, worktree)
-        raise
-    forget(open_worktree(repo, worktree).admin)
 
 
 def _store(repo: Repository, intended: Intended) -> str:
@@ -146,28 +132,41 @@ def _store(repo: Repository, intended: Intended) -> str:
 
 
 def _make(
-    repo: Repository, worktree: str, vault: Vault, intended: Intended, *, furnished: bool
+    repo: Repository, vault: Vault, intended: Intended, extra: Extra, who: Mapping[str, str]
 ) -> str:
-    """Commit the plan on the worktree's detached HEAD, with the user's hooks; return its id."""
-    there = open_worktree(repo, worktree)
-    clear_stale_locks(there.admin)
-    git = there.git
-    git.run("update-ref", "--no-deref", "HEAD", intended.at.commit)
-    reset(git, intended.tree)
-    # What nobody has approved must not run, or be read, as a hook of the user's.
-    clean(repo.root, worktree, git, ignored=not furnished)
-    restore(git)
-    settings = [part for setting in durable() for part in ("-c", setting)]
-    with vault.scratch() as folder, users_ignored(repo, worktree):
-        hooks = plain_hooks(git, folder, repo.root)
-        done = git.as_set_up().attempt(
-            *settings, *hooks, *COMMIT, stdin=intended.message.encode("utf-8"),
-            limit_s=HOOK_LIMIT_S,
-        )  # fmt: skip
-        ran = ran_hooks(folder)
-    if done.returncode:
-        raise _not_made(done, _signer(repo), ran.failed)
-    return git.text("rev-parse", "HEAD")
+    """Commit the plan with the user's hooks, in the user's own folder; return the commit's id.
+
+    The index is a copy, and no branch is moved.
+    """
+    _write_extra(repo, extra)
+    with vault.scratch() as folder:
+        git, index = repo.git.as_set_up(), os.path.join(folder, "index")
+        _copy_index(repo, index, intended.tree)
+        plain_hooks(repo.git, folder)
+        signed = is_signed(repo)
+        script = steps_of_commit(folder, git.words(), intended, message_file(git), signed=signed)
+        done = run_steps(git, script, HOOK_LIMIT_S, GIT_INDEX_FILE=index, **who)
+        made, ran = made_in(folder), ran_hooks(folder)
+    if done.returncode or not made:
+        raise _not_made(done, _signer(repo), ran.failed, intended.at.branch or "")
+    return made
+
+
+def _copy_index(repo: Repository, index: str, tree: str) -> None:
+    """Make an index of the tree to commit, which knows of the user's files what theirs knows."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copyfile(os.path.join(repo.git_dir, "index"), index)
+    git = repo.git.on_index(index)
+    git.run("read-tree", "--reset", tree)
+    git.attempt("update-index", "-q", "--refresh")
+
+
+def _tell(repo: Repository, vault: Vault, who: Mapping[str, str]) -> None:
+    """Run the user's hook that is told of a commit; like git, go on whatever it says."""
+    with vault.scratch() as folder:
+        plain_hooks(repo.git, folder)
+        git, index = repo.git.as_set_up(), os.path.join(repo.git_dir, "index")
+        run_steps(git, step_after_commit(folder), HOOK_LIMIT_S, GIT_INDEX_FILE=index, **who)
 
 
 def _signer(repo: Repository) -> str:
@@ -175,13 +174,16 @@ def _signer(repo: Repository) -> str:
     return f"signing by {signing_program(repo)}, or the identity" if is_signed(repo) else "identity"
 
 
-def _not_made(done: subprocess.CompletedProcess[bytes], signer: str, hook: str = "") -> Refused:
+def _not_made(
+    done: subprocess.CompletedProcess[bytes], signer: str, hook: str = "", branch: str = ""
+) -> Refused:
     """Return the Refused for a commit that git, or what it started, did not make."""
     said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
     text = f"git commit failed ({hook or signer})"
     allowed, retry = "fix what git's output names, then run the same command again", AGAIN
     if hook:  # it let bytes and message pass before they were submitted
-        allowed += "; or undo the apply, after which a revision can make what the hook wants"
+        allowed += f"; where the hook forbids commits on {branch}: git switch -c BRANCH, then this "
+        allowed += "command again; or undo the apply, and a revision can make what the hook wants"
         retry = UNDO
     if done.returncode == OUT_OF_TIME:
         text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {hook or signer} hangs"
@@ -233,15 +235,15 @@ def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:
         lines = index_lines(entries, repo.zero)
         repo.git.run("update-index", "-z", "--index-info", stdin=lines)
         refresh_names(repo.git, [os.fsencode(path) for path, entry in entries.items() if entry])
+    _write_extra(repo, extra)
+
+
+def _write_extra(repo: Repository, extra: Extra) -> None:
+    files = Beneath(repo.root)
     for path, data in extra.items():
-        if not isinstance(data, Staged):
-            _write_extra(Beneath(repo.root), path, data)
-
-
-def _write_extra(files: Beneath, path: str, data: bytes | None) -> None:
-    if data is None:
-        files.remove(path)
-        return
-    if folder := os.path.dirname(path):
-        files.make_folders(folder)
-    files.write(path, data, 0o644)
+        if data is None:
+            files.remove(path)
+        elif not isinstance(data, Staged):
+            if folder := os.path.dirname(path):
+                files.make_folders(folder)
+            files.write(path, data, 0o644)

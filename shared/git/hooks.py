@@ -49,29 +49,29 @@ def find_hook(git: Git, name: str, users: str = "") -> str | None:
     return hook if os.access(hook, os.X_OK) else None
 
 
-def plain_hooks(git: Git, folder: str, users: str = "") -> tuple[str, ...]:
+def plain_hooks(git: Git, folder: str) -> tuple[str, ...]:
     """Return git options that run the user's hooks without variables naming another repository.
 
     A script in `folder` starts each hook, so `folder` must stay until git has ended.
     """
-    hooks = hook_folder(git, users)
-    return wrapped_hooks(folder, hooks, executables(hooks), git.root or "/")
+    hooks = hook_folder(git)
+    return wrapped_hooks(folder, hooks, executables(hooks))
 
 
 @refusing()
-def wrapped_hooks(folder: str, hooks: str, names: Iterable[str], root: str) -> tuple[str, ...]:
+def wrapped_hooks(folder: str, hooks: str, names: Iterable[str], root: str = "") -> tuple[str, ...]:
     """Return git options that run the hooks with these names, which are in the folder `hooks`.
 
     Each writes into `folder` that it ran. A git that it starts elsewhere does not leave `root`.
     """
     unwanted = (*LOCAL, *(name for name in user_environment() if name.startswith(SINGLE_CALL)))
-    ceiling = shlex.quote(os.path.dirname(real_path(root)))
+    above = shlex.quote(os.path.dirname(real_path(root)))
+    ceiling = f"GIT_CEILING_DIRECTORIES={above}\nexport GIT_CEILING_DIRECTORIES\n" if root else ""
     ran = shlex.quote(os.path.join(folder, _RAN))
     for name in names:
         hook = shlex.quote(os.path.join(hooks, name))
         script = f"#!/bin/sh\n[ -x {hook} ] || exit 0\nunset {' '.join(unwanted)}\n"
-        script += f"GIT_CEILING_DIRECTORIES={ceiling}\nexport GIT_CEILING_DIRECTORIES\n"
-        script += f'echo {name} >>{ran}\n{hook} "$@"\ncode=$?\n'
+        script += f'{ceiling}echo {name} >>{ran}\n{hook} "$@"\ncode=$?\n'
         script += f"echo {name} $code >>{ran}\nexit $code\n"
         write_new(os.path.join(folder, name), os.fsencode(script), 0o700)
     return "-c", f"core.hooksPath={folder}"

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
 
 _PROGRAMS = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
+# Others, of a password manager or without keys of their own, are asked nothing before they sign.
+_TELL_THEIR_KEYS = frozenset({*_PROGRAMS.values(), "gpg2"})
 _OFF = "switch signing off for this repository: git config commit.gpgSign false"
-_WAY = f"set up the key, or {_OFF}"
+_WAY = f"set up the key, or start the agent that holds it; or {_OFF}"
 LIMIT_S = 20.0
 # The name in the first line of a signature, with git's name of its form.
 _FORMS = {"SSH SIGNATURE": "ssh", "PGP SIGNATURE": "openpgp", "PGP MESSAGE": "openpgp",
@@ -88,6 +90,8 @@ def check_signing(repo: Repository) -> list[Problem]:
     if shutil.which(program) is None:
         text = f"git is to sign commits with the program {program}, which is not there"
         return [Problem("refused", "commit.gpgSign", text, f"install it, or: {_WAY}", AGAIN)]
+    if os.path.basename(program) not in _TELL_THEIR_KEYS:
+        return []
     key = _setting(repo, "user.signingKey")
     try:
         found = _ssh_key(repo, key) if form == "ssh" else _secret_key(repo, program, key)

@@ -11,15 +11,16 @@ _TREES = 50
 
 
 def git_folder(repository: str) -> str:
-    """Return the git folder of a working tree, which its `.git` is or, as a file, names."""
-    named = _first_line(os.path.join(repository, ".git"))
+    """Return the git folder of a working tree: its `.git`, or where that leads to."""
+    own = os.path.join(repository, ".git")
+    named = _first_line(own)
     if not named.startswith("gitdir: "):
-        return os.path.join(repository, ".git")
+        return followed(own) if os.path.islink(own) else own
     return followed(os.path.join(repository, named.removeprefix("gitdir: ")))
 
 
 def git_folders(repository: str) -> list[str]:
-    """Return the git folders that a linked worktree's or a submodule's `.git` file leads to."""
+    """Return the git folders that a linked worktree's or a submodule's `.git` leads to."""
     own = git_folder(repository)
     if own == os.path.join(repository, ".git"):
         return []

@@ -87,7 +87,7 @@ def _lead(
         command = os.fork()
         if not command:
             kept = _capabilities(owners=bool(mounts) or not place.kept)
-            _become(place, argv, output, (failed, ended), kept, sealed=view.sealed)
+            _become(place, argv, output, (failed, ended), kept, view)
         os.close(failed)
         for descriptor in set(output):
             os.close(descriptor)
@@ -109,8 +109,7 @@ def _become(
     output: tuple[int, int],
     pipes: tuple[int, int],
     capabilities: tuple[int, ...],
-    *,
-    sealed: bool,
+    view: View,
 ) -> None:
     """Give up all rights that the command does not need and become it; never returns."""
     failed, ended = pipes
@@ -128,10 +127,11 @@ def _become(
             # folder may be made below it, so there are none in /tmp if the repository lies there.
             above = {path for path in PRIVATE for one in place.kept if one.startswith(f"{path}/")}
             plain = (place.home, *place.emptied, place.repository, *place.kept, *above)
+            plain += view.git_folders
             free = (*(path for path in PRIVATE if path not in above), "/dev")
             sandbox.restrict(free, plain=plain, scoped=True)
         kernel.keep_capabilities(capabilities)
-        system_calls.forbid(local_sockets=sealed)
+        system_calls.forbid(local_sockets=view.sealed)
         kernel.default_signals(_IGNORED_BY_PYTHON)
         tell_begun(ended)
     except BaseException as error:  # noqa: BLE001 – the command must not run

@@ -41,13 +41,17 @@ class View:
         self.sealed = True
         # The open folder in memory that takes what is written in the repository, once it is built.
         self.written = -1
+        # The repository's git folders outside of it, in which writing goes to memory.
+        self.git_folders = tuple(
+            f for f in git_folders(place.repository) if not lies_in(f, place.kept)
+        )
 
     def build(self) -> None:
         """Build the tree and make it this process's root; raises OSError where that fails."""
         place = self._place
         self._check()
         kernel.mount("", "/", "", kernel.RECURSIVE | kernel.PRIVATE)
-        overlaid = {place.repository, *git_folders(place.repository), *self._tools()}
+        overlaid = {place.repository, *self.git_folders, *self._tools()}
         overlaid = {path for path in overlaid if not lies_in(path, place.kept)}
         place.emptied = tuple(path for path in place.emptied if not lies_in(path, place.kept))
         # Below these nothing of the user's is seen but what is laid there.

@@ -177,7 +177,7 @@ def with_git_that_fails(tmp_path: Path, when: str, said: str) -> str:
     ("when", "said", "way"),
     [
         ("commit-tree", "fatal: write error: No space left on device", "make room on the disk"),
-        ("commit", "fatal: write error: No space left on device", "make room on the disk"),
+        ("update-ref", "fatal: write error: No space left on device", "make room on the disk"),
         ("read-tree", "error: unable to write file: No space left on device", "make room"),
         ("read-tree", "git-lfs filter-process: 1: git-lfs: not found", "install git-lfs"),
         ("read-tree", "fatal: could not fetch x from promisor remote", "make its remote reach"),
@@ -192,7 +192,7 @@ def test_what_git_lacks_is_said_with_what_helps(
     way: str,
 ) -> None:
     journey = begun(make_repo).to("applied")
-    if when != "commit-tree":  # without a hook no worktree is needed
+    if when != "commit-tree":  # without a hook the tree is known
         set_hook(journey.repository, "pre-commit", "exit 0\n")
     block = journey.last
     with monkeypatch.context() as patch:

@@ -178,6 +178,28 @@ def test_a_design_that_a_commit_has_overtaken_is_not_approved_and_its_revision_i
     assert (Path(submitted.state_dir) / "milestones/M-001/src/a.py").read_text() == mine
 
 
+@pytest.mark.requirement("PL-26", "SD-7")
+def test_the_revision_of_an_overtaken_design_has_a_file_in_a_folder_that_git_does_not_know(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    mine = journey.repository.write("docs/deep/new.md", "mine\n")
+    journey.start("--depth", "intent", "--base", "head")
+    for edit in journey.answers["design.json"]:
+        if edit.get("kind") == "milestone":
+            edit["fields"]["files"] = ["docs/deep/new.md"]
+        if edit.get("kind") == "intent":
+            edit["fields"]["file"] = "docs/deep/new.md"
+    journey.to("submitted")
+    refused = journey.run(*words_of(journey.last.person()))
+    assert "was changed since the design was made" in refused.text
+    journey.follow(way_out(refused.problems[0][1]))
+    journey.answers["design.json"] = []
+    journey.to("submitted").to("writing")
+    there = Path(journey.state_dir) / "milestones/M-001/docs/deep/new.md"
+    assert there.read_bytes() == mine.read_bytes()
+
+
 def test_the_depth_is_chosen_before_the_design_is_decided(submitted: Journey) -> None:
     refused = submitted.planner("start", "--depth", "full")
     assert refused.code == 1

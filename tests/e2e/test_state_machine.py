@@ -39,8 +39,6 @@ def test_whatever_comes_between_a_run_keeps_what_is_the_users_and_comes_to_its_e
     run_machine(RunMachine, 150 if LONG else 17)
 
 
-# The host that is played at depth intent does not yet answer what each agent asks.
-@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.requirement("SD-1", "SD-2", "SD-3", "SD-7")
 def test_whatever_is_said_between_is_frozen_once_with_what_became_of_it() -> None:

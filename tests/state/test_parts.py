@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from state.edits import finish
 from state.errors import Refused
-from state.models import Milestone, Plan
+from state.models import Milestone, Plan, Remark, TaskItem
 from state.parts import part_of
 from state.results import Outcome, VerifyResult
+from state.statements import UNCITED, is_left_out, outcome_of
 from state.validator import check_plan
 from tests.state.plans import TREE, empty_plan
 
@@ -46,6 +47,23 @@ def test_the_refusal_names_all_that_a_part_needs_however_far_away() -> None:
     (problem,) = refused.value.problems
     assert (problem.at, problem.allowed) == ("M-004", "--only M-001,M-003,M-004,M-006")
     part_of(whole, {"M-001", "M-003", "M-004", "M-006"})
+
+
+@pytest.mark.requirement("SD-1")
+def test_what_only_others_would_have_done_is_told_as_left_out_by_the_person() -> None:
+    milestones = (
+        Milestone(id="M-001", number=1, name="one", requirements=("T-1", "RM-001")),
+        Milestone(id="M-002", number=2, name="two", requirements=("T-1", "RM-001", "RM-002")),
+    )
+    remarks = tuple(Remark(id=f"RM-00{n}", text="Say why", revision=1) for n in (1, 2, 3))
+    task = (TaskItem(id="T-1", text="f adds two"),)
+    whole = empty_plan(milestones=milestones, task_spec=task, user_remarks=remarks)
+    part = part_of(finish(whole), {"M-001"})
+    left = "left out by the person: M-002"
+    some, none = f"done: M-001; {left}", f"declined: {left}"
+    assert [outcome_of(part, one) for one in part.task_spec] == [some]
+    assert [outcome_of(part, one) for one in part.user_remarks] == [some, none, UNCITED]
+    assert [one.id for one in part.user_remarks if is_left_out(part, one)] == ["RM-002"]
 
 
 @given(st.data())

@@ -8,7 +8,14 @@ import pytest
 
 from tests.journey import FILES, LAUNCHER, Answer, Journey, passing, way_out, words_of
 from tests.larger_tasks import larger
-from tests.orchestrator.execute.waves import NEW, hand_in, intents, opened, writing
+from tests.orchestrator.execute.waves import (
+    NEW,
+    hand_in,
+    intents,
+    milestone_agent,
+    opened,
+    writing,
+)
 from tests.orchestrator.plan.test_context import as_host, ask, question
 
 if TYPE_CHECKING:
@@ -119,6 +126,45 @@ def test_a_writer_asks_while_approved_intents_are_documented(make_repo: Reposito
     assert "is not answered" in journey.planner("exec", "next").problems[0][1]
     assert journey.follow(journey.last.next("CP-001 a")).code == 0
     assert journey.to("submitted").last.code == 0
+
+
+@pytest.mark.requirement("SD-2", "SD-3")
+def test_what_is_asked_once_all_is_written_is_asked_before_it_is_submitted(
+    make_repo: Repositories,
+) -> None:
+    journey = writing(make_repo, ((),))
+    journey.holds_freeze = True
+    while journey.last.name != "freeze":
+        journey.advance()
+    assert ask(journey, [question()], "developer").code == 0
+    assert asks(as_host(journey)) == ["CP-001"]
+    journey.holds_freeze = False
+    journey.follow(journey.last.next("CP-001 a"))
+    assert journey.last.name == "impl-execute", "who writes the code reads the answer"
+    assert "Which name?" in journey.call(*words_of(journey.last.runs()[0])).text
+    version = next(c for c in opened(journey).plan.checkpoints if c.id == "CP-001").version
+    stated = ("--version", str(version), "--outcome", "declined: the name is public")
+    assert journey.planner("plan", "set", "CP-001", *stated).code == 0
+    assert journey.to("submitted").last.code == 0
+
+
+@pytest.mark.requirement("SD-2", "SD-3")
+def test_what_a_milestone_waits_for_may_be_answered_in_words_left_or_withdrawn(
+    make_repo: Repositories,
+) -> None:
+    journey = writing(make_repo, ((),))
+    task = milestone_agent(journey, "M-001")
+    journey.write_answer("questions-M-001.json", [question()])
+    assert journey.call(*words_of(task.next("question"))).code == 0
+    journey.last = journey.planner("exec", "next")
+    asked = " ".join(journey.last.block.findtext("task", "").split())
+    assert "--you-decide" in asked
+    assert "--withdraw" in asked
+    journey.write_answer(journey.last.reads("CP-001 other"), "As it was.")
+    journey.follow(journey.last.next("CP-001 other"))
+    journey.last = journey.planner("exec", "next")
+    answers = milestone_agent(journey, "M-001").data("answers")
+    assert answers == "CP-001 Which name? → As it was."
 
 
 @pytest.mark.requirement("SD-2", "PC-7")

@@ -137,6 +137,36 @@ def test_what_is_left_out_is_said_where_it_is_approved(make_repo: Repositories) 
         assert len(json.load(file)["milestones"]) == 3
 
 
+@pytest.mark.requirement("SD-1", "SD-3")
+def test_what_a_left_out_milestone_would_have_done_is_declined_and_not_due_again(
+    make_repo: Repositories,
+) -> None:
+    journey = larger(make_repo, "project", [1, 1], {})
+    journey.answers["context.json"] = {"task_spec": ["m1 adds two", "m2 adds two", "both do"]}
+    for edit in journey.answers["design.json"]:
+        if edit.get("kind") == "milestone":
+            edit["fields"]["requirements"] = [f"T-{edit['as'][-1]}", "T-3"]
+            edit["fields"]["depends_on"] = []
+    journey.to("submitted")
+    assert take(journey, "M-001").code == 0
+    said = {
+        "T-1": "done: M-001",
+        "T-2": "declined: left out by the person: M-002",
+        "T-3": "done: M-001; left out by the person: M-002",
+    }
+    rows = json.loads(journey.planner("plan", "show", "said", "--json").text)
+    assert {row["id"]: row["outcome"] for row in rows} == said
+    with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
+        assert f"m2 adds two → {said['T-2']}" in file.read()
+    assert not plan_of(journey).unproven
+    journey.last = journey.planner("plan", "revise")
+    journey.answers["design.json"] = []
+    journey.edits = {}
+    journey.to("submitted")
+    rows = json.loads(journey.planner("plan", "show", "said", "--json").text)
+    assert {row["id"]: row["outcome"] for row in rows} == said
+
+
 @pytest.mark.parametrize(
     ("only", "said"),
     [

@@ -12,7 +12,6 @@ from shared.git import command
 from shared.git.apply import apply
 from shared.git.change import FileChange, revert_changes
 from shared.git.commit import Committed, commit
-from shared.git.links import link
 from shared.git.proof import check_commit
 from shared.git.repository import find_repository
 from shared.git.users_files import check_tree
@@ -37,7 +36,7 @@ PLAN: dict[str, bytes | None] = {
 
 def _commit(project: Project, changes: list[FileChange], **other: object) -> Committed:
     options = {"message": MESSAGE, "extra": EXTRA, **other}
-    return commit(project.repo, str(project.worktree), project.vault, changes, **options)  # type: ignore[arg-type]
+    return commit(project.repo, project.vault, changes, **options)  # type: ignore[arg-type]
 
 
 def _refused(project: Project, changes: list[FileChange], **other: object) -> Refused:
@@ -176,7 +175,6 @@ def test_a_detached_head_or_a_merge_is_refused(project: Project, state: str) -> 
     ("edit", "named"),
     [
         ("echo x >> src/new.py; git add src/new.py", ["src/new.py"]),
-        ("echo x > more.txt; git add more.txt", ["more.txt"]),
         ("git rm -q --cached src/new.py", ["src/new.py"]),
         ("git update-index --chmod=+x run.sh", ["run.sh"]),
         ("echo x > planning/plans/r1.json; git add planning", ["planning/plans/r1.json"]),
@@ -190,6 +188,19 @@ def test_a_hook_that_changes_the_commit_is_refused_and_the_branch_stays(
     project.apply(changes)
     add_hook(project, "pre-commit", edit + "\n")
     assert _places(_refused(project, changes)) == ["commit", *named]
+
+
+@pytest.mark.requirement("PL-29")
+def test_a_file_that_a_hook_adds_to_the_commit_is_refused_and_stays_beside(
+    project: Project,
+) -> None:
+    changes = project.plan(PLAN)
+    project.apply(changes)
+    add_hook(project, "pre-commit", "echo x >more.txt; git add more.txt\n")
+    with pytest.raises(Refused) as caught:
+        _commit(project, changes)
+    assert _places(caught.value) == ["commit", "more.txt"]
+    assert project.git("status", "--porcelain").endswith("?? more.txt\n?? src/new.py")
 
 
 @pytest.mark.requirement("VR-5")
@@ -211,23 +222,35 @@ def test_a_hook_that_changes_the_commit_is_named_with_the_difference_and_the_way
     assert next(p.problem for p in _refused(project, changes).problems) == problem.problem
 
 
-@pytest.mark.requirement("PL-29")
-def test_a_hook_that_only_looks_runs_and_sees_the_plan_and_no_more(project: Project) -> None:
+@pytest.mark.requirement("PL-29", "CM-4")
+def test_a_hook_sees_the_users_folder_with_the_plan_alone_staged(project: Project) -> None:
     changes = project.plan(PLAN)
-    project.write(
-        {"stray.txt": b"made after capture\n", "src/app.py": b"edited after\n"}, project.worktree
-    )
+    project.apply(changes)
+    project.write({"run.sh": b"staged\n", "loose.txt": b"l\n"})
+    project.git("add", "run.sh")
     seen = project.root.parent / "seen"
-    add_hook(
-        project,
-        "pre-commit",
-        f"git diff --cached --name-only > '{seen}'; ls >> '{seen}'; cat src/app.py >> '{seen}'\n",
-    )
+    look_at = "git diff --cached --name-only; git diff --name-only; ls; cat src/app.py; "
+    look_at += "test -d .git && git symbolic-ref HEAD; pwd"
+    add_hook(project, "pre-commit", f"({look_at}) >'{seen}'\n")
     _commit(project, changes)
     assert seen.read_text().split("\n")[:-1] == [
-        "README.md", "planning/plans/r1.json", "src/app.py", "src/new.py",
-        "planning", "run.sh", "src", "a = 1", "b = 3",
+        "README.md", "planning/plans/r1.json", "src/app.py", "src/new.py", "run.sh",
+        "loose.txt", "planning", "run.sh", "src", "a = 1", "b = 3",
+        "refs/heads/main", str(project.root),
     ]  # fmt: skip
+    assert project.git("status", "--porcelain") == "M  run.sh\n?? loose.txt"
+
+
+@pytest.mark.requirement("PL-29", "CM-4")
+@pytest.mark.parametrize("edit", ["echo x >>src/new.py", "rm src/new.py; echo new >README.md"])
+def test_planned_files_that_hooks_change_are_as_applied_where_the_commit_is_refused(
+    project: Project, edit: str
+) -> None:
+    changes = project.plan(PLAN)
+    project.apply(changes)
+    add_hook(project, "pre-commit", f"{edit}; exit 1\n")
+    assert _places(_refused(project, changes)) == ["git commit"]
+    assert check_tree(project.repo, project.vault, changes) == []
 
 
 @pytest.mark.requirement("PL-29")
@@ -239,25 +262,6 @@ def test_a_failing_hook_refuses_with_its_output_and_can_be_repeated(project: Pro
     (project.root / ".git/hooks/commit-msg").unlink()
     _commit(project, changes)
     assert project.git("rev-list", "--count", "HEAD") == "2"
-
-
-@pytest.mark.requirement("PL-29")
-@pytest.mark.parametrize("killed", [False, True])
-def test_after_a_commit_that_failed_the_worktree_holds_the_plan_on_its_base_again(
-    project: Project, killed: bool
-) -> None:
-    changes = project.plan(PLAN)
-    base = project.git("rev-parse", "HEAD^{tree}")
-    project.apply(changes)
-    project.write({"theirs.txt": b"t\n"})
-    project.git("add", "theirs.txt")
-    project.git("commit", "-qm", "elsewhere")
-    add_hook(project, "pre-commit", "exit 1\n")
-    with pytest.MonkeyPatch.context() as patch:
-        if killed:
-            patch.setattr("shared.git.commit.give_back", lambda *_: None)
-        _refused(project, changes)
-    assert project.capture(base, hook=False).changes == changes
 
 
 @pytest.mark.requirement("PL-29")
@@ -317,60 +321,25 @@ def test_commits_are_signed_where_the_user_signs(project: Project, tmp_path: Pat
     assert "signing" in str(_refused(project, changes))
 
 
-@pytest.mark.requirement("PL-29")
-def test_linked_folders_stay_in_the_worktree(project: Project) -> None:
-    changes = project.plan(PLAN)
-    project.write({"node_modules/x": b"x"})
-    link(project.repo, str(project.worktree), ["node_modules"])
-    _commit(project, changes)
-    assert (project.worktree / "node_modules").is_symlink()
+# What an assistant could leave in the worktree, where git looks for nothing: a hook of the project.
+_HIDDEN = ".husky/_/pre-commit"
 
 
-# What an assistant could leave where git looks for nothing: a hook, a program that hooks start.
-HIDDEN: dict[str, bytes | None] = {
-    ".husky/_/pre-commit": b"#!/bin/sh\ntouch ran\n",
-    "node_modules/.bin/lint": b"evil\n",
-}
-
-
-def _hide(project: Project) -> list[FileChange]:
-    """Plan something, and leave files in the worktree that git ignores; return the changes."""
-    project.commit({".gitignore": b"node_modules\n.husky/_\nempty\n"})
+@pytest.mark.requirement("PL-29", "PP-1")
+def test_the_users_hooks_run_and_not_those_that_only_the_worktree_has(project: Project) -> None:
+    project.commit({".gitignore": b".husky/_\n"})
     project.git("config", "core.hooksPath", ".husky/_")
     changes = project.plan(PLAN)
-    project.write(HIDDEN, project.worktree)
-    (project.worktree / ".husky/_/pre-commit").chmod(0o755)
-    (project.worktree / "empty").mkdir()
-    return changes
-
-
-@pytest.mark.requirement("PL-29", "PP-1")
-def test_the_users_hooks_meet_what_git_ignores_of_the_user_and_not_of_the_worktree(
-    project: Project,
-) -> None:
-    changes = _hide(project)
-    hook = project.root / ".husky" / "_" / "pre-commit"
-    project.write({".husky/_/pre-commit": b"#!/bin/sh\nls -A >../seen\n"})
-    hook.chmod(0o755)
-    (project.worktree / "node_modules/away").symlink_to("/etc")
+    ran = project.root.parent / "ran"
+    project.write({_HIDDEN: f"#!/bin/sh\npwd >>'{ran}'\n".encode()}, project.worktree)
+    (project.worktree / _HIDDEN).chmod(0o755)
     _commit(project, changes)
-    seen = {*(project.worktree.parent / "seen").read_text().split()}
-    assert {"run.sh", "src"} <= seen
-    assert ".husky" in seen
-    assert not seen & {"node_modules", "empty", "ran"}
-    assert not (project.worktree / ".husky").exists()
-
-
-@pytest.mark.requirement("PL-29", "PP-1")
-def test_a_hook_that_only_the_worktree_has_does_not_run(project: Project) -> None:
-    _commit(project, _hide(project))
-    assert not (project.worktree / "ran").exists()
-
-
-@pytest.mark.requirement("PL-29")
-def test_what_setup_commands_have_made_stays_for_the_users_hooks(project: Project) -> None:
-    _commit(project, _hide(project), furnished=True)
-    assert (project.worktree / "node_modules/.bin/lint").exists()
+    assert not ran.exists()
+    project.git("reset", "-q", "--hard", "HEAD^")
+    project.write({_HIDDEN: f"#!/bin/sh\npwd >>'{ran}'\n".encode()})
+    (project.root / _HIDDEN).chmod(0o755)
+    _commit(project, changes)
+    assert ran.read_text() == f"{project.root}\n"
 
 
 @pytest.mark.requirement("PL-29")
@@ -424,7 +393,7 @@ def test_a_commit_killed_at_any_point_ends_in_exactly_one(project: Project) -> N
     def anew() -> None:
         repo = find_repository(str(project.root))
         vault = open_vault(repo, project.vault.path)
-        commit(repo, str(project.worktree), vault, changes, MESSAGE, EXTRA)
+        commit(repo, vault, changes, MESSAGE, EXTRA)
 
     for number in part(range(1, 60), 3):
         is_killed = killed_after(number, command, "_start", anew)

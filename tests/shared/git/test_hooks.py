@@ -71,7 +71,7 @@ def test_at_the_commit_every_hook_gets_the_index_alone(
     for name in HOOKS:
         add_hook(project, name, f"exec >> '{tmp_path}/{name}'\necho ran\n{NAMES}{ELSEWHERE}")
     request.getfixturevalue("_callers")
-    done = commit(project.repo, str(project.worktree), project.vault, changes, "New\n", {})
+    done = commit(project.repo, project.vault, changes, "New\n", {})
     assert project.repo.git.text("rev-parse", "main") == done.commit
     for name in HOOKS:
         names = set((tmp_path / name).read_text().split())

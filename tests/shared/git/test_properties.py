@@ -75,9 +75,7 @@ def test_any_tree_becomes_any_other_and_comes_back(before: Tree, after: Tree, ke
         _lay(project.begin(), _grown({**kept, **after}))
         held = project.capture(hook=False)
         _check_apart(project, clone, base, held.tree, held.changes)
-        done = commit(
-            clone.repo, str(clone.begin()), clone.vault, held.changes, "Plan\n", {"extra": b"x"}
-        )
+        done = commit(clone.repo, clone.vault, held.changes, "Plan\n", {"extra": b"x"})
         assert clone.git("rev-parse", "HEAD") == done.commit
         clone.git("rm", "-q", "--cached", "extra")
         assert clone.git("write-tree") == held.tree
