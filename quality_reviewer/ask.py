@@ -57,8 +57,9 @@ def questions(ctx: Context) -> Block:
         diff = state.command("plan", "diff", "--format", "xml", *own)
         text += "\n\n" + fill(read_prompt("quality_reviewer", "review", "change"), {"diff": diff})
         change = ""
-    # In a fix round and in a revision few are asked, and the others hold: the reasons of those.
-    few = again or state.run.revision > 1
+    # In a fix round and in a revision few are asked: the reasons of those. What agents have written
+    # of intents is a revision too, and judged for the first time.
+    few = again or (state.run.revision > 1 and not state.is_writing)
     found = "\n".join(i.finding or "" for i in todo) if few else None
     # The host has written context, overview and reasons itself, a moment ago.
     checks = {i.check for i in todo}

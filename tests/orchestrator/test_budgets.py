@@ -44,12 +44,12 @@ BUDGETS_HEAD = """\
 Tokens are characters by four. Counted is all that is printed to the host and its agents, and
 SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
 tokens for the small plan with a reviewer that is an agent, 3,000 in 6 commands without agents,
-3,500 where a strategy has chosen to plan,
-1,500 in 5 commands for a revision of one file, 4,000 in 10 commands of the host for a method that
-is renamed in a full plan (with agents beside what the plan says), 10,000 for the planning in full, 7,000 in 10
-commands for all of it without agents, 600 in one command for carrying out an
-approved plan, 3,000 for carrying out intents beside what their agents read, 1,500 for a fix round
-beside what the plan says, which its agents have not seen, and 2,200 with it.
+3,500 where a strategy has chosen to plan, 1,500 in 5 commands for a revision of one file, 4,000 in
+10 commands of the host for a method that is renamed in a full plan (with agents beside what the
+plan says), 10,000 for the planning in full, 7,000 in 10 commands for all of it without agents, 600
+in one command for carrying out an approved plan, 3,000 for carrying out intents beside what their
+agents read, 1,500 for a fix round beside what the plan says, which its agents have not seen, and
+2,200 with it.
 `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
 """
 PERSON = ("approve", "mode", "config")
