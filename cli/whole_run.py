@@ -81,8 +81,8 @@ def status_command(state_dir: str | None, *, as_json: bool, as_line: bool, watch
             raise
         database = database_around(os.getcwd())
         rows = rows_of(database)
-        shown = {"under_way": rows, "queue": waiting(database)}
-        write(json.dumps(shown, indent=2) + "\n" if as_json else render_runs(database, rows))
+        listed = {"under_way": rows, "queue": waiting(database)}
+        write(json.dumps(listed, indent=2) + "\n" if as_json else render_runs(database, rows))
         return
     if watched:
         _watch(state.state_dir)
