@@ -208,8 +208,10 @@ def edit_command(state_dir: str | None) -> None:
     """
     from cli.results import render_captured
     from orchestrator.plan.check import capture_and_check
+    from shared.plan_file import open_plan
 
     state = opened(state_dir)
+    open_plan(state)  # what is frozen is refused before somebody edits it in vain
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor and sys.stdin.isatty():
         subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from shared.git.carry import carry_over
 from shared.git.few_paths import tree_at
 from shared.git.intended import check_head
+from shared.git.links import link
 from shared.git.repository import head, uncommitted, within
 from shared.git.snapshot import snapshot
 from shared.git.users_files import check_before, read_states, same
 from shared.without_git import keep_up
-from shared.workspace import base_of, open_repository
+from shared.workspace import base_of, config_of, open_repository, open_workspace
 from state.changes import plan_changes
+from state.errors import Refused
 from state.milestones import files_of
 from state.models import Base
 
@@ -28,14 +31,16 @@ if TYPE_CHECKING:
 def move_base(state: State, plan: Plan, *, always: bool = False) -> Plan:
     """Rebase a plan and its scratch worktree onto the user's present tree; return the new plan.
 
-    Unless `always`, nothing moves if every planned file is still as the plan found it. Files in
-    which the changes met others hold conflict markers and are named in the remarks.
+    The worktree of a frozen plan is made again. Unless `always`, nothing moves if every planned
+    file is still as the plan found it. Files in which the changes met others hold conflict markers
+    and are named in the remarks.
     """
     repository, vault = open_repository(state)
     changes = plan_changes(plan)
     moved = check_before(repository, vault, changes) + check_head(repository, changes)
     behind = [] if changes else files_behind(state, plan)
-    if not (moved or behind or always) and os.path.isdir(state.worktree):
+    if not (moved or behind or always):
+        open_workspace(state)  # the worktree was put away while the plan waited
         return plan
     return on_tree(state, plan, changes, {c.file for c in changes} or {*behind})
 
@@ -71,7 +76,11 @@ def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Colle
     mixed = any(within(file, name) for name in work for file in planned)
     new = snapshot(repository) if mixed or old.snapshot else at.commit
     saved = new if new != at.commit else None
+    away = not os.path.isdir(state.worktree)
     met = carry_over(repository, state.worktree, vault, old.snapshot or old.commit, changes, new)
+    if away:
+        with contextlib.suppress(Refused):  # of a folder that the new base tracks
+            link(repository, state.worktree, config_of(state).link)
     tree = repository.git.text("rev-parse", f"{new}^{{tree}}")
     base = Base(commit=at.commit, branch=at.branch or old.branch, tree=tree, snapshot=saved)
     note = f"The base moved to {new[:12]}." + (

@@ -12,7 +12,8 @@ from developer.verify.in_place import scene
 from developer.verify.job import verify_file
 from developer.verify.lock import undisturbed
 from developer.verify.process import hides_failure, log_name
-from developer.verify.trees import current_tree
+from developer.verify.trees import commit_of, current_tree
+from developer.waiting import frozen_tree, is_away
 from shared.config import commands_hash
 from shared.git.scratch import sweep
 from shared.place.enter import CannotEnter
@@ -63,7 +64,7 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
     sweep(folder)
     log = os.path.join(folder, log_name(_next_number(folder), "run", command))
     try:
-        with scene(job, tree, job.base_commit, folder) as shown:
+        with scene(job, tree, commit_of(job, tree), folder) as shown:
             (ended,) = shown.run([command], lambda _: log)
     except CannotEnter as error:
         raise _no_place(state, lesser(str(error)).reason) from None
@@ -115,6 +116,8 @@ def _job(state: State, plan: Plan, command: str, milestone: str | None) -> tuple
         start = there.made_at or job.base_commit
         tree = there.repo.git.text("rev-parse", f"{start}^{{tree}}")
         job = replace(job, worktree=there.path, base_commit=start, base_tree=tree)
+    elif is_away(state, plan):
+        return job, frozen_tree(state, plan)
     with undisturbed(state.state_dir):
         return job, current_tree(job)
 

@@ -17,7 +17,7 @@ from shared.bounded_toml import MOST_BYTES
 from shared.config_keys import ALLOWED_SIGNERS, KEYS, PLAN_IN, REQUIRED, check_run_table
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
 from shared.git.large import MOST_MB
-from shared.resources import CONFIG_FILE
+from shared.resources import CONFIG_FILE, CONFIG_FILES, OWN_CONFIG_FILE
 from state.errors import Problem, Refused
 from state.stages import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
 
@@ -30,6 +30,7 @@ DEFAULT_TIME_LIMIT_S = 1_800
 
 # Tables that other parts of the planner read; they are not checked here.
 OTHER_TABLES = ("providers", "qr")
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -94,32 +95,45 @@ def load_config(git: Git, commit: str) -> Config:
 
     Refused (`invalid`) with every mistake at once.
     """
-    data = file_at(git, commit, CONFIG_FILE)
+    data = file_at(git, commit, *CONFIG_FILES)
     return Config() if data is None else parse_config(data)
 
 
-def file_at(git: Git, commit: str, path: str) -> bytes | None:
-    """Return the content of a plain file of at most 64 kB in a commit, None if it has no such file.
+def file_at(git: Git, commit: str, *paths: str) -> bytes | None:
+    """Return the first of these files that a commit has, by name; None if it has none of them.
 
-    Refused (`invalid`) for a link, a folder and a larger file.
+    Refused (`invalid`) for a link, a folder and a file larger than 64 kB.
     """
-    words = ("ls-tree", "-z", "--long", "--full-tree", commit, "--", f":(top,literal){path}")
-    entry = git.lasting(*words, of=[commit])
+    literal = [f":(top,literal){path}" for path in paths]
+    words = ("ls-tree", "-z", "--long", "--full-tree", commit, "--", *literal)
+    entry = git.lasting(*words, of=[commit]).partition(b"\0")[0]
     if not entry:
         return None
-    mode, _, blob, size, *_ = entry.split()
+    (mode, _, blob, size), path = entry.partition(b"\t")[0].split(), entry.partition(b"\t")[2]
+    name = os.fsdecode(path)
     if mode not in {b"100644", b"100755"}:
         text = f"is not a plain file at the commit {commit[:12]}"
-        raise Refused("invalid", path, text, f"make {path} a plain file, or remove it")
+        raise Refused("invalid", name, text, f"make {name} a plain file, or remove it")
     if int(size) > MOST_BYTES:
         text = f"is longer than {MOST_BYTES // 1024} kB at the commit {commit[:12]}"
-        raise Refused("invalid", path, text, f"make {path} shorter, or remove it")
+        raise Refused("invalid", name, text, f"make {name} shorter, or remove it")
     return git.lasting("cat-file", "blob", blob.decode(), of=[blob.decode()])
 
 
+def own_config(root: str) -> str:
+    """Return the name of the file with the planner's settings in a working tree."""
+    there = os.path.lexists(os.path.join(root, OWN_CONFIG_FILE))
+    return OWN_CONFIG_FILE if there else CONFIG_FILE
+
+
 def parse_config(data: bytes) -> Config:
-    """Return the settings in a planner.toml's bytes; raise Refused with every mistake at once."""
+    """Return the settings in a planner.toml's bytes; raise Refused with every mistake at once.
+
+    A file in which nothing is ours is refused as a whole.
+    """
     tables = _parse_toml(data)
+    if is_of_another_tool(tables):
+        raise _of_another_tool(tables)
     problems: list[Problem] = []
     values: dict[str, Any] = {}
     for name, table in tables.items():
@@ -130,8 +144,7 @@ def parse_config(data: bytes) -> Config:
             # What it allows is read from the user's own file alone.
             values |= _read_table(name, {k: table[k] for k in KEYS[name] if k in table}, problems)
         elif name not in KEYS and name != "run":
-            known = ", ".join(f"[{known}]" for known in sorted((*KEYS, "run", *OTHER_TABLES)))
-            problems.append(Problem("invalid", at, "there is no such table", known))
+            problems.append(Problem("invalid", at, "there is no such table", _tables()))
         elif not isinstance(table, dict):
             problems.append(
                 Problem("invalid", at, "is not a table", f"write it as a table: [{name}]")
@@ -144,6 +157,34 @@ def parse_config(data: bytes) -> Config:
     if problems:
         raise Refused.of(problems)
     return Config(**values)
+
+
+def is_of_another_tool(tables: Mapping[str, Any]) -> bool:
+    """Return whether a planner.toml holds no table and key of ours, but several others.
+
+    A single table of ours with keys that are not may hold a slip of the pen.
+    """
+    ours = {"run", "guard", *OTHER_TABLES}
+    known = any(
+        name in ours
+        or (isinstance(table, dict) and not KEYS.get(name, {}).keys().isdisjoint(table))
+        for name, table in tables.items()
+    )
+    return not known and (len(tables) > 1 or not KEYS.keys() >= tables.keys())
+
+
+def _of_another_tool(tables: Mapping[str, Any]) -> Refused:
+    names = ", ".join(sorted(tables)[:_SHOWN])
+    text = f"holds nothing that the planner knows, so it seems to be another tool's: {names}"
+    allowed = f"the tables are {_tables()}; if it is another tool's, have the user commit a file "
+    allowed += f"{OWN_CONFIG_FILE}, which may be empty and is read in its place"
+    made = f"touch {OWN_CONFIG_FILE} && git add {OWN_CONFIG_FILE}"
+    made += f" && git commit -m 'Planner settings' {OWN_CONFIG_FILE}"
+    return Refused("invalid", CONFIG_FILE, text, allowed, made)
+
+
+def _tables() -> str:
+    return ", ".join(f"[{known}]" for known in sorted((*KEYS, "run", *OTHER_TABLES)))
 
 
 def commands_hash(config: Config) -> str:

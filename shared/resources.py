@@ -25,6 +25,9 @@ MEMORY = "memory.db"
 ARCHIVE_FOLDER = "planning/plans"
 APPROVAL = "approval.json"
 CONFIG_FILE = "planner.toml"
+# The first that is there is read: where another tool has the usual name, a person makes the other.
+OWN_CONFIG_FILE = f".{CONFIG_FILE}"
+CONFIG_FILES = (OWN_CONFIG_FILE, CONFIG_FILE)
 PLANNING_FOLDER = "planning"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 _SPECIAL = frozenset('"$`\\!')  # what a shell reads within double quotes

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.git.change import Change
+    from shared.git.refill import Refilled
     from shared.git.repository import Repository
     from shared.git.vault import Vault
     from shared.git.worktree import Worktree
@@ -44,16 +45,20 @@ class Workspace(NamedTuple):
 def open_workspace(state: State) -> Workspace:
     """Open a run's repositories and settings; call it once, since opening runs git.
 
-    A scratch worktree that somebody removed is made again; that is Refused once, by name. That of a
-    run that has ended is gone for good.
+    A scratch worktree that somebody removed is made again; that is Refused once, by name. One that
+    was put away while its plan waits, which holds all of it, is made again without a word. That of
+    a run that has ended is gone for good.
     """
     repository, vault = open_repository(state)
     workspace = Workspace(repository, vault, state.worktree, config_of(state))
     if is_lost(repository, state.worktree):
         check_not_ended(state)
         plan = store.load_plan(state.plan_path)
-        base = base_of(plan)
-        make_again(workspace, state.worktree, base.snapshot or base.commit, plan_changes(plan))
+        base, changes = base_of(plan), plan_changes(plan)
+        commit = base.snapshot or base.commit
+        if plan.frozen_at is None:
+            make_again(workspace, state.worktree, commit, changes)
+        _fill_again(workspace, state.worktree, commit, changes)
     return workspace
 
 
@@ -62,8 +67,7 @@ def make_again(work: Workspace, path: str, commit: str, changes: Sequence[Change
 
     Then raise the Refused that says so, since what was not captured is missing.
     """
-    done = refill(work.repository, path, work.vault, commit, changes)
-    link(work.repository, path, work.config.link)
+    done = _fill_again(work, path, commit, changes)
     files = ", ".join(first_of(done.changed, SHOWN)) or "none yet"
     left = ", ".join(first_of(done.left, SHOWN))
     kept = (
@@ -75,6 +79,12 @@ def make_again(work: Workspace, path: str, commit: str, changes: Sequence[Change
     text = "the worktree was removed, with what was not captured of it"
     allowed = "write there what is missing of your work, then run the same command again"
     raise Refused.of([Problem("conflict", path, text, allowed)], kept)
+
+
+def _fill_again(work: Workspace, path: str, commit: str, changes: Sequence[Change]) -> Refilled:
+    done = refill(work.repository, path, work.vault, commit, changes)
+    link(work.repository, path, work.config.link)
+    return done
 
 
 def open_repository(state: State) -> tuple[Repository, Vault]:

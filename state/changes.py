@@ -10,6 +10,7 @@ from state.edits import finish
 from state.errors import Problem, Refused
 from state.milestones import changes_of, files_of, promised_files
 from state.models import Change, Milestone, Plan
+from state.spelling import how_spelled, twin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +47,10 @@ def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
     for change in changes:
         place = _place(plan, naming, change)
         if place is None:
-            problems.append(_unplanned(plan, change["file"]))
+            other = twin(change["file"], naming)
+            problems.append(
+                _otherwise_spelled(change, other) if other else _unplanned(plan, change["file"])
+            )
             continue
         old = known.get(change["file"])
         counter += old is None
@@ -117,6 +121,20 @@ def _unplanned(plan: Plan, file: str) -> Problem:
         "intent --milestone ID --file PATH --behavior TEXT`) or lists it in `tests.files`"
     )
     return Problem("refused", file, text, allowed)
+
+
+def _otherwise_spelled(change: Mapping[str, Any], named: str) -> Problem:
+    """Return the problem of a changed file that the plan names in another spelling."""
+    file = change["file"]
+    text = f"{file} was changed, and the plan names {named}: the changed one"
+    text += f" {how_spelled(file, named)}"
+    if change["before"] is None:
+        way = "give the file in the worktree the name that the plan has, then the same again; where"
+        way += " git has a file of that name already, write into that one and remove this one"
+    else:
+        way = "the repository has the file as it was changed, so name it like that in the plan:"
+        way += " `file` of the intent, `files` of its milestone, `tests.files` (`plan set ID …`)"
+    return Problem("refused", file, text, way)
 
 
 def _entity(change: Mapping[str, Any], old: Change | None, new_id: str, place: _Place) -> Change:

@@ -155,6 +155,70 @@ def test_an_interpreter_that_is_gone_is_passed_over(
     assert found == str(tmp_path / "python3")
 
 
+PYENV = """#!/bin/sh
+echo "pyenv: version '3.99' is not installed (set by $PWD/.python-version)" >&2
+exit 127
+"""
+# asdf ends with 126, mise with 1, and an old version works, but not for us.
+SHIMS = {"pyenv": PYENV, "mise": "#!/bin/sh\nexit 1\n", "old": "#!/bin/sh\nexit 0\n"}
+
+
+def manager(folder: Path, shim: str) -> Path:
+    """Make a version manager whose shim does not find what the folder asks for."""
+    shims = folder / "a manager" / "shims"
+    shims.mkdir(parents=True)
+    (shims / "python3").write_text(SHIMS[shim])
+    (shims / "python3").chmod(0o755)
+    return shims
+
+
+@pytest.mark.parametrize("shim", SHIMS)
+@pytest.mark.parametrize(
+    "place", ["bin", "a manager/versions/3.12.1/bin", "a manager/installs/python/3.12.1/bin"]
+)
+def test_where_a_shim_finds_no_python_another_one_is_taken(
+    checkout: Checkout, tmp_path: Path, shim: str, place: str
+) -> None:
+    shims = manager(tmp_path, shim)
+    other = tmp_path / place
+    other.mkdir(parents=True)
+    (other / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (other / "python3").chmod(0o755)
+    for tool in ("sh", "readlink"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or "")
+    path = f"{shims}:{tmp_path}:{tmp_path / 'bin'}"
+    answer = checkout.planner("step", PLANNER_PYTHON=None, PATH=path)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert seen(answer).path[0] == str(checkout.path)
+
+
+@pytest.mark.parametrize("shim", SHIMS)
+@pytest.mark.parametrize("named", [False, True])
+def test_where_there_is_no_other_the_answer_names_the_shim_and_a_way(
+    checkout: Checkout, tmp_path: Path, shim: str, *, named: bool
+) -> None:
+    shims = manager(tmp_path, shim)
+    for tool in ("sh", "readlink"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or "")
+    python = str(shims / "python3") if named else None
+    path = str(tmp_path) if named else f"{shims}:{tmp_path}"
+    answer = checkout.planner("step", PLANNER_PYTHON=python, PATH=path)
+    assert answer.returncode == 2, answer.stdout + answer.stderr
+    assert "a shim of a version manager" in problem(answer)
+    assert "absolute path in PLANNER_PYTHON" in problem(answer)
+    works = checkout.planner("step", PLANNER_PYTHON=sys.executable, PATH=path)
+    assert works.returncode == 0
+
+
+def test_a_shim_that_works_is_the_one_that_starts_us(checkout: Checkout, tmp_path: Path) -> None:
+    shims = manager(tmp_path, "pyenv")
+    (shims / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    path = f"{shims}:{os.environ['PATH']}"
+    answer = checkout.planner("step", PLANNER_PYTHON=None, PATH=path)
+    assert answer.returncode == 0
+    assert os.path.samefile(seen(answer).python, sys.executable)
+
+
 def test_without_python_the_answer_is_an_error_block(checkout: Checkout, tmp_path: Path) -> None:
     for tool in ("sh", "readlink"):
         (tmp_path / tool).symlink_to(shutil.which(tool) or "")

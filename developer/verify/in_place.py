@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from developer.verify.canary import broken_text
 from developer.verify.cover import cover
+from developer.verify.lacking import CUT_OFF, network_way, unreached
 from developer.verify.process import (
     OUT_OF_TIME,
     Ended,
@@ -24,7 +25,7 @@ from developer.verify.process import (
     environment,
     log_name,
 )
-from developer.verify.trees import committed_tree, with_files_of
+from developer.verify.trees import commit_of, committed_tree, with_files_of
 from shared.builders import counted
 from shared.config import secret_paths, write_paths
 from shared.git.repository import repository_at
@@ -45,13 +46,8 @@ if TYPE_CHECKING:
 
 OUTPUT_MAX_BYTES = 64 << 20
 # What of the place may make a command fail, and what its output then mentions.
-_LIMITS = (
-    (re.compile(r"network is unreachable|could not resolve|name resolution|name or service not "
-                r"known|ENOTFOUND|EAI_AGAIN|ENETUNREACH|no route to host", re.IGNORECASE),
-     "commands have no network but their own loopback, unless `[verify] network = true`"),
-    (re.compile(r"read-only file system|\bEROFS\b", re.IGNORECASE),
-     "commands may write only in the repository, the home and TMPDIR, and nothing of it lasts"),
-)  # fmt: skip
+_READ_ONLY = re.compile(r"read-only file system|\bEROFS\b", re.IGNORECASE)
+_WRITES = "commands may write only in the repository, the home and TMPDIR, and nothing of it lasts"
 TEMPORARY = "/tmp"  # noqa: S108 – the place's own
 _NAME_SERVERS = "/etc/resolv.conf"
 _SPARE_S = 60.0
@@ -242,13 +238,13 @@ class InPlace:
     def base(self) -> list[Ended]:
         """Run the commands on the base commit."""
         self._tell("at the base")
-        with scene(self._job, self._job.base_tree, self._job.base_commit) as shown:
+        with self._scene(self._job.base_tree) as shown:
             return self._run(shown, "base")
 
     def change(self, tree: str) -> list[Ended]:
         """Run the commands on the git tree `tree`, as it will be committed."""
         self._tell("on the change")
-        with scene(self._job, self._committed(tree), self._job.base_commit) as shown:
+        with self._scene(committed_tree(self._job, tree)) as shown:
             return self._run(shown, "place")
 
     def exercised(self, tree: str, files: Sequence[str]) -> bool | None:
@@ -256,7 +252,7 @@ class InPlace:
         if not files:
             return None
         self._tell("with the changed files broken")
-        with scene(self._job, self._committed(tree), self._job.base_commit) as shown:
+        with self._scene(committed_tree(self._job, tree)) as shown:
             if not shown.break_files(files):
                 return None
             return not all(e.passed for e in self._run(shown, "broken", until_failure=True))
@@ -265,20 +261,25 @@ class InPlace:
         """Run the commands on the base with these tests of the tree, up to the first that fails."""
         self._tell("on the base with the change's tests")
         mixed = committed_tree(self._job, with_files_of(self._job, tree, tests))
-        with scene(self._job, mixed, self._job.base_commit) as shown:
+        with self._scene(mixed) as shown:
             return self._run(shown, "without", until_failure=True)
 
     def notes(self, ended: Sequence[Ended]) -> list[str]:
         """Return what in the place may be the reason that a command failed."""
         tails = {e.command: e.tail() for e in ended if not e.passed}
+        reach = f"{CUT_OFF}; {network_way(self._job)}"
+        kinds = (
+            (reach, [c for c, tail in tails.items() if unreached(self._job, tail)]),
+            (_WRITES, [c for c, tail in tails.items() if _READ_ONLY.search(tail)]),
+        )
         return [
             f"{text}, and the output of these mentions it: {'; '.join(found)}"
-            for sign, text in _LIMITS
-            if (found := [command for command, tail in tails.items() if sign.search(tail)])
+            for text, found in kinds
+            if found
         ]
 
-    def _committed(self, tree: str) -> str:
-        return committed_tree(self._job, tree)
+    def _scene(self, tree: str) -> contextlib.AbstractContextManager[Scene]:
+        return scene(self._job, tree, commit_of(self._job, tree))
 
     def _tell(self, where: str) -> None:
         commands = self._job.commands

@@ -64,6 +64,11 @@ class Job:
         """The settings that a person would have to confirm where there is no place."""
         return replace(self.config, verify=self.commands)
 
+    @property
+    def has_network(self) -> bool:
+        """Whether commands of the place reach the machine's network."""
+        return self.confirmed and self.config.network
+
     def text_of(self, command: str) -> str:
         """Return the shell text of a command: an assistant's own hides no failure in a pipeline.
 

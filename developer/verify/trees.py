@@ -9,6 +9,7 @@ from shared.git.few_paths import tree_at
 from shared.git.record import clear_stale_locks
 from shared.git.repository import PLANNER, repository_at, within
 from shared.git.scratch import scratch
+from shared.git.snapshot import IDENTITY
 from shared.git.stage import stage_all
 from shared.git.worktree import open_worktree
 
@@ -51,6 +52,18 @@ def committed_tree(job: Job, tree: str) -> str:
             blob = git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=text)
             git.run("update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{path}")
         return git.text("write-tree")
+
+
+def commit_of(job: Job, tree: str) -> str:
+    """Return a commit of a git tree on the base, whose parent it is; the base if it has this tree.
+
+    With it as HEAD a command finds what it will find once the plan is committed.
+    """
+    if tree == job.base_tree:
+        return job.base_commit
+    git = repository_at(job.repository, job.opened).git
+    settled = git.having("i18n.commitEncoding=UTF-8", **IDENTITY)
+    return settled.text("commit-tree", tree, "-p", job.base_commit, "-m", "The planned change")
 
 
 def with_files_of(job: Job, tree: str, paths: Iterable[str]) -> str:

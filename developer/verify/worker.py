@@ -14,7 +14,7 @@ from developer.verify.counts import counted
 from developer.verify.in_place import InPlace
 from developer.verify.in_worktree import InWorktree, displaced
 from developer.verify.job import Done, Job, Result, read_note, verify_file
-from developer.verify.lacking import lacking
+from developer.verify.lacking import wanting
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import Stopped, read_tail
@@ -160,8 +160,9 @@ class _Verification:
     def _baselines(self, trials: InPlace | InWorktree) -> list[AtBase]:
         """Return how each verify command ends on the base commit; cached by base and commands."""
         job = self.job
-        key = {"base_tree": job.base_tree, "commands": commands_hash(job.to_confirm)}
-        key["where"] = trials.where
+        key: dict[str, object] = {"base_tree": job.base_tree}
+        key["commands"] = commands_hash(job.to_confirm)
+        key |= {"where": trials.where, "network": job.has_network}
         cached = read_note(job.file("baseline.json"))
         if cached.get("key") == key and "ended" in cached:
             return [AtBase(*row) for row in cached["ended"]]
@@ -170,7 +171,7 @@ class _Verification:
         except Refused as refusal:
             self.notes.append(f"the base could not be set up: {refusal}"[:NOTE_CHARS])
             return [AtBase() for _ in job.commands]
-        found = [_at_base(e) for e in ended]
+        found = [_at_base(job, e, trials.where) for e in ended]
         write_json(job.file("baseline.json"), {"key": key, "ended": found})
         return found
 
@@ -242,11 +243,10 @@ def _listen() -> Callable[[], bool]:
     return lambda: bool(asked)
 
 
-def _at_base(ended: Ended) -> AtBase:
+def _at_base(job: Job, ended: Ended, where: Where) -> AtBase:
     tail = read_tail(ended.log)
-    return AtBase(
-        "pass" if ended.passed else "fail", counted(tail), "" if ended.passed else lacking(tail)
-    )
+    lacks = "" if ended.passed else wanting(job, tail, where)
+    return AtBase("pass" if ended.passed else "fail", counted(tail), lacks)
 
 
 def _result(
@@ -277,7 +277,7 @@ def _result(
         else "assistant",
         counts,
         base.counts,
-        base.lacks if outcome == "known-failure" and lacking(tail) else "",
+        base.lacks if outcome == "known-failure" and wanting(job, tail, where) else "",
     )
 
 

@@ -16,7 +16,7 @@ from shared.git import fingerprint
 from shared.git.capture import capture
 from shared.git.repository import head, repository_at
 from shared.plan_file import check_active
-from shared.resources import CONFIG_FILE
+from shared.resources import CONFIG_FILES
 from shared.steps.entry_points import workflow_of
 from shared.user_config import limited, load_user_config
 from shared.workspace import base_of, open_workspace
@@ -79,7 +79,7 @@ def _accept(
     found: Sequence[Difference],
     planned: Sequence[str],
 ) -> Rebased:
-    settings = any(one.of_tree and one.path == CONFIG_FILE for one in found)
+    settings = any(one.of_tree and one.path in CONFIG_FILES for one in found)
     moves = plan.frozen_at is None and bool(planned or settings or not plan.milestones)
     remark = _move(state, plan) if moves else ""
     head_moved = _head_moved(place)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import bounded_toml, resources
 from shared.config import file_at
-from shared.resources import CONFIG_FILE
+from shared.resources import CONFIG_FILE, CONFIG_FILES
 from shared.user_config import user_tables
 from state.actors import ARCHITECT, DEVELOPER, REVIEWER, WRITER
 from state.errors import Problem, Refused
@@ -59,7 +59,7 @@ def load_models(git: Git | None, commit: str = "HEAD") -> Models:
 
 def project_tables(git: Git | None, commit: str) -> dict[str, Any]:
     """Return the tables of the repository's planner.toml at a commit, empty if it has none."""
-    data = file_at(git, commit, CONFIG_FILE) if git is not None else None
+    data = file_at(git, commit, *CONFIG_FILES) if git is not None else None
     if data is None:
         return {}
     try:

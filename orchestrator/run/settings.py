@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.run.providers import DEFAULT, PARTS, load_models, merged, project_tables
 from orchestrator.run.providers import KEYS as PROVIDER_KEYS
 from shared import resources
-from shared.config import Config, commands_hash, load_config, parse_config, render_commands
-from shared.config import file_at as read_at
+from shared.config import (
+    Config,
+    commands_hash,
+    load_config,
+    own_config,
+    parse_config,
+    render_commands,
+)
 from shared.config_keys import KEYS
 from shared.git.repository import find_repository, repository_at, submodules
 from shared.place.level import level
@@ -50,8 +56,8 @@ def git_of(folder: str) -> Git | None:
 def load_settings(folder: str) -> Config:
     """Return the settings that count in a folder now: the user's, and the repository's at HEAD."""
     git = git_of(folder)
-    data = read_at(git, "HEAD", CONFIG_FILE) if git is not None else None
-    return limited(Config() if data is None else parse_config(data), load_user_config())
+    config = Config() if git is None else load_config(git, "HEAD")
+    return limited(config, load_user_config())
 
 
 def check_enabled(folder: str) -> Config:
@@ -92,7 +98,7 @@ def light_settings(root: str) -> Config:
         found = git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}")
         config = load_config(git, "HEAD") if found else Config()
     else:
-        data = Beneath(root).read(CONFIG_FILE)
+        data = Beneath(root).read(own_config(root))
         config = Config() if data is None else parse_config(data)
     return limited(config, load_user_config())
 

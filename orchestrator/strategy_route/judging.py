@@ -15,7 +15,7 @@ from orchestrator.strategy_route.bundles import find_bundles
 from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move
 from orchestrator.strategy_route.strategic_plan import CREATE_WORKFLOW
 from shared.bounded_toml import read_table
-from shared.resources import CONFIG_FILE
+from shared.config import own_config
 from shared.strategy_record import DONE, FAILED, WORKFLOW
 from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
@@ -94,7 +94,7 @@ def _end_extension(state: State, facts: Strategy, verdict: str) -> None:
 def _verify_commands(root: str) -> Sequence[object]:
     """Return the verify commands in the planner.toml of a working tree, committed or not."""
     try:
-        found = read_table(os.path.join(root, CONFIG_FILE), "verify").get("commands", [])
+        found = read_table(os.path.join(root, own_config(root)), "verify").get("commands", [])
     except ValueError:  # it is refused, with its fault, when a plan begins
         return []
     return found if isinstance(found, list) else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.capture import captured_still
+from developer.waiting import put_away
 from orchestrator.open_questions import refuse_while_asked
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
@@ -37,11 +38,12 @@ if TYPE_CHECKING:
 def freeze_plan(state: State, *, allow_large: bool = False) -> None:
     """Freeze the plan's revision and submit it; repeated, check it and write its review page.
 
-    With `allow_large` it may need blobs beside plan.json, which its ref then keeps.
+    With `allow_large` it may need blobs beside plan.json, which its ref then keeps. The worktree is
+    put away, since the plan holds all of it.
     """
     with state.lock("plan freeze"):
         state.reload()
-        path = state.plan_path
+        path, compared = state.plan_path, False
         if state.run.digest is None:
             check_not_ended(state)
             check_run(state)
@@ -54,6 +56,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
                     check_size(state, plan)
                 whole = with_evidence_now(state, _with_users_answers(state, plan))
                 write_atomic(path, rehearsed(state, whole))
+                compared = state.run.depth == "full"
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -62,7 +65,9 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
                 # Before it counts, so that what is submitted has its page whatever comes between.
                 _write_readable(state, frozen)
         else:
-            _write_readable(state, check_frozen(state))
+            frozen = check_frozen(state)
+            _write_readable(state, frozen)
+        put_away(state, frozen, compared=compared)
 
 
 def _write_readable(state: State, frozen: Plan) -> None:

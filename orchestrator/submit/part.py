@@ -15,6 +15,7 @@ from developer.verify.background import WAIT_S, verify, wait_until_idle
 from developer.verify.job import Done, Running
 from developer.verify.lock import undisturbed
 from developer.verify.trees import current_tree
+from developer.waiting import discard, put_away
 from orchestrator.submit.freeze import keep_draft, rehearsed
 from shared import resources
 from shared.drift import check_run
@@ -22,7 +23,7 @@ from shared.git.carry import carry_over
 from shared.git.few_paths import rebuild
 from shared.git.worktree import remove_worktree
 from shared.plan_file import check_named
-from shared.workspace import base_of, open_repository
+from shared.workspace import base_of, open_repository, open_workspace
 from state import store
 from state.actors import UNPROVEN
 from state.changes import plan_changes
@@ -66,7 +67,12 @@ def submit_part(
     with state.lock(_COMMAND):
         whole = _submitted(state, digest)
         path = state.plan_path
-        data = _rehearsed(state, with_results(part, answer))
+        open_workspace(state)  # hooks are looked up in the worktree, which was put away
+        try:
+            data = _rehearsed(state, with_results(part, answer))
+        except Refused:
+            put_away(state, whole)
+            raise
         kept = resources.superseded_plan_path(state.state_dir, whole.revision)
         write_atomic(kept, read_bytes(path))
         write_atomic(path, data)
@@ -100,7 +106,7 @@ def _submit(state: State, only: Collection[str], who: str) -> None:
     """Update worktree and database to the chosen milestones, which plan.json already holds."""
     plan = store.load_plan(state.plan_path)
     if state.run.revision != plan.revision:
-        _fill(state, plan, state.worktree)
+        discard(state)  # it holds the whole plan
         _remove(state)
         keep_draft(state, plan)
         with state.database:

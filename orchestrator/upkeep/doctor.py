@@ -144,8 +144,10 @@ def _config(git: Git) -> Finding:
 
     Whether all of it is as it should be is for `planner config show`, which loads far more.
     """
-    name = resources.CONFIG_FILE
-    found = git.attempt("cat-file", "blob", f"HEAD:{name}")
+    for name in resources.CONFIG_FILES:
+        found = git.attempt("cat-file", "blob", f"HEAD:{name}")
+        if found.returncode == 0:
+            break
     try:
         table = bounded_toml.parse(found.stdout) if found.returncode == 0 else None
     except ValueError as error:
@@ -280,7 +282,9 @@ def _restore(run: Run) -> str:
     kept = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
     older = f"{kept[-1]} is the revision before; " if kept else ""
     way = resources.command("repair")
-    return f"{older}the worktree still holds the changes; to set plan.json aside: {way}"
+    there = os.path.isdir(resources.worktree_path(run.state_dir))
+    left = "the worktree still holds the changes; " if there else ""
+    return f"{older}{left}to set plan.json aside: {way}"
 
 
 def _worktrees(folder: str) -> list[Finding]:

@@ -140,7 +140,7 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
     names = sorted(os.listdir(run.state_dir)) if os.path.isdir(run.state_dir) else []
     older = [name for name in names if name.startswith("plan.r")]
     kept = f"{older[-1]} beside it is the revision before; " if older else ""
-    left = "the worktree still holds the changes; " if names else ""
+    left = "the worktree still holds the changes; " if "worktree" in names else ""
     way = f"{kept}{left}start a run anew: planner start"
     return [SetAside(moved or path, f"the plan of run {run.run_id}, which is cancelled", way)]
 

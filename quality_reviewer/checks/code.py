@@ -129,6 +129,7 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
                 f"`{result.command}` fails on the base as well, so it says nothing about the change"
             )
             way = "read its output in verify/ of the run; perhaps set [worktree] setup or link"
+            way = result.lacks or way
             yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
 
 

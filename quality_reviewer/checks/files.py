@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.subject import Finding
 from shared.builders import problem_text
+from shared.paths import folded
 from state.errors import Refused
 from state.milestones import files_of, promised_files
+from state.spelling import how_spelled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -43,7 +45,7 @@ def check_intents_listed(subject: Subject) -> Iterator[Finding]:
 
 
 def check_spelling(subject: Subject) -> Iterator[Finding]:
-    """No planned path differs from an existing path only in upper and lower case.
+    """No planned path differs from an existing one only in letter case or Unicode form.
 
     The two are one file on some file systems and two files on others.
     """
@@ -59,7 +61,7 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
         text = f"git cannot read the base: {problem_text(refusal.problems[0])}"
         yield Finding("*", text, "NOT_CHECKED")
         return
-    spelled = {path.casefold(): path for path in sorted(there)}
+    spelled = {folded(path): path for path in sorted(there)}
     listed = {file for milestone in subject.plan.milestones for file in milestone.files}
     for milestone in subject.plan.milestones:
         for file in sorted(files_of(milestone)):
@@ -67,16 +69,18 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
             # A plan that lists both spellings renames one to the other.
             if spelling != file and not {file, spelling} <= listed:
                 text = f"{milestone.id} names {file}; the base spells that {spelling}"
+                if spelling.casefold() != file.casefold():
+                    text += f", which {how_spelled(spelling, file)}"
                 yield Finding(milestone.id, f"{text}; use one spelling")
 
 
 def _as_spelled(file: str, there: Collection[str], spelled: Mapping[str, str]) -> str:
-    """Return a path spelled in the upper and lower case that it has in the base commit."""
+    """Return a path spelled as it is in the base commit."""
     path = file
     while path:
         if path in there:
             return file
-        if path.casefold() in spelled:
-            return spelled[path.casefold()] + file[len(path) :]
+        if folded(path) in spelled:
+            return spelled[folded(path)] + file[len(path) :]
         path = posixpath.dirname(path)
     return file

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.subject import Finding
 from quality_reviewer.checks.syntax import PYTHON, check_syntax, find_parser, parse_python
+from quality_reviewer.checks.wanted_python import other_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 # Text without a grammar: there is nothing to parse, so nothing is left unchecked.
 PROSE = frozenset((".md", ".markdown", ".rst", ".adoc", ".txt", ".csv", ".tsv", ".log", ".patch"))
 BINARY_MARK_WITHIN_BYTES = 8_000
-_LEAST_PYTHON = re.compile(
-    rb"^(?:requires-)?python\s*=\s*[\"'][^\"'\n]*?(?:>=?|\^|~=?|==)\s*3\.([0-9]{1,3})", re.MULTILINE
-)
 
 
 def check_parsing(subject: Subject) -> Iterator[Finding]:
@@ -51,8 +47,8 @@ def _check_file(subject: Subject, change: Change, content: bytes) -> Iterator[Fi
         yield Finding(change.file, text, "NOT_CHECKED")
     elif change.before is not None and parser and parser(subject.before(change)):
         yield Finding(change.file, f"{text} – nor did it at the base", "NOT_CHECKED")
-    elif parser is parse_python and _wants_newer_python(subject):
-        text = f"{text} – but the project requires a newer Python than {PYTHON}, which parsed it"
+    elif parser is parse_python and (other := other_python(subject, change.file, content)):
+        text = f"{text} – but {other}, and {PYTHON} has parsed it"
         yield Finding(change.file, text, "NOT_CHECKED")
     else:
         yield Finding(change.file, f"{text}; fix it in the worktree and capture again")
@@ -65,11 +61,3 @@ def family_of(path: str, content: bytes) -> str:
     if ending in PROSE or b"\0" in content[:BINARY_MARK_WITHIN_BYTES] or not content.strip():
         return ""
     return ending or name
-
-
-def _wants_newer_python(subject: Subject) -> bool:
-    entry = subject.trees.entries(subject.tree or "").get("pyproject.toml")
-    if entry is None:
-        return False
-    found = _LEAST_PYTHON.search(subject.trees.read(entry.blob))
-    return found is not None and int(found[1]) > sys.version_info.minor

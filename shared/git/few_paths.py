@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import GITLINK, Entry, apply_patches, ends, index_lines
+from shared.paths import folded
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -72,9 +73,9 @@ def all_of(git: Git, tree: str) -> dict[str, Entry]:
 def alike(git: Git, tree: str, paths: Collection[str]) -> set[str]:
     """Return the files and folders of a git tree that have these paths, or lie above them.
 
-    Upper and lower case count as the same.
+    Upper and lower case count as the same, and so do forms of Unicode.
     """
-    wanted = {path.casefold() for path in {*paths} | folders_of(paths)}
+    wanted = {folded(path) for path in {*paths} | folders_of(paths)}
     found: set[str] = set()
     level = {"": tree}
     while level:
@@ -82,7 +83,7 @@ def alike(git: Git, tree: str, paths: Collection[str]) -> set[str]:
         for folder, rows in zip(level, _read_trees(git, [*level.values()]), strict=True):
             for name, (mode, blob) in rows.items():
                 path = os.fsdecode(name) if not folder else f"{folder}/{os.fsdecode(name)}"
-                if path.casefold() in wanted:
+                if folded(path) in wanted:
                     found.add(path)
                     below |= {path: blob} if mode == _FOLDER else {}
         level = below

@@ -1,6 +1,7 @@
 """Record the user's files, git index, git settings and hooks, to find out later what changed.
 
-A file is identified by the blob that git would store, with no filter run. A private copy of the
+A file is identified by the blob that git would store, with no filter run; a large one that git does
+not track by its size and times, since it may be data that takes long to read. A private copy of the
 user's index remembers sizes and times, so that only files with another size or time are read; the
 user's index and objects are only read. Submodules count; untracked repositories inside do not.
 """
@@ -39,6 +40,9 @@ ASIDE = (PLANNER, "planning", *known.OWN_FILES)
 # Whatever the user has set: a file with its old times put back still has a new ctime.
 _STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false")
 
+
+# Beyond this size an untracked file is not read.
+MOST_READ_BYTES = 64 << 10
 
 _ROWS = re.compile(rb"(?:(?:head|[^ \t\0]* [^\t\0]*)\t[^\0]*\0)+")
 
@@ -203,7 +207,8 @@ def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
 def _files(repo: Repository, folder: str, staged: bytes, left: Sequence[bytes]) -> bytes:
     """Return `MODE BLOB STAGE<tab>PATH<nul>` for every file of the tree that git does not ignore.
 
-    What cannot be read, and what is neither file nor link, is named by its size and times.
+    What cannot be read, large untracked files, and what is neither file nor link are named by their
+    size and times.
     """
     known = os.path.join(folder, "index")
     with scratch(folder) as lent:
@@ -216,7 +221,11 @@ def _files(repo: Repository, folder: str, staged: bytes, left: Sequence[bytes]) 
             names = scan(git)
         found = {n for n in names.changed | names.untracked if not covered(n, left)}
         gone = found & names.gone
-        odd = {n: _odd(repo.root, n) for n in found - gone if not n.endswith(b"/")}
+        odd = {
+            name: _odd(repo.root, name, names.untracked)
+            for name in found - gone
+            if not name.endswith(b"/")
+        }
         present = {name for name, what in odd.items() if not what}
         if gone or present:
             stage_names(git, gone, present, "--info-only")
@@ -285,8 +294,8 @@ def _filtered(git: Git, names: Iterable[bytes]) -> set[bytes]:
     return {name for name, value in values if value not in {b"unspecified", b"unset", b"set"}}
 
 
-def _odd(root: str, name: bytes) -> bytes:
-    """Return mode, size and times of a file that git cannot hash; empty for any other file."""
+def _odd(root: str, name: bytes, untracked: Collection[bytes]) -> bytes:
+    """Return mode, size and times of a file that git cannot hash, or need not; empty for others."""
     path = os.path.join(os.fsencode(root), name)
     try:
         found = os.lstat(path)
@@ -294,7 +303,8 @@ def _odd(root: str, name: bytes) -> bytes:
         return b""
     mode = found.st_mode
     plain = stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
-    if plain or (stat.S_ISREG(mode) and os.access(path, os.R_OK)):
+    is_large = found.st_size > MOST_READ_BYTES and name in untracked
+    if plain or (stat.S_ISREG(mode) and not is_large and os.access(path, os.R_OK)):
         return b""
     return f"{mode:o} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}".encode()
 

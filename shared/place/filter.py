@@ -2,7 +2,8 @@
 
 That is making namespaces and mounts, sockets that no namespace holds, keyrings, what only the
 system's administrator needs, disturbing the process that keeps the place, attributes of files such
-as "immutable", and files with set-user-id bits. A forbidden call fails with EPERM.
+as "immutable", and, where something lasts, files with set-user-id bits. A forbidden call fails with
+EPERM.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ _DENIED_AS_UNKNOWN = {"clone3": (435, 435), "openat2": (437, 437)}
 _NEW_SPACES = 0x7E020080  # every CLONE_NEW… flag
 _SET_ID = 0o6000
 # Name: numbers, the argument that is examined, bits of which none may be set.
-_DENIED_BITS = {
+_NEWLY_SPACED = {
     "clone": ((56, 220), 0, _NEW_SPACES), "unshare": ((272, 97), 0, _NEW_SPACES),
+}  # fmt: skip
+_SETTING_IDS = {
     "chmod": ((90, 0), 1, _SET_ID), "fchmod": ((91, 52), 1, _SET_ID),
     "fchmodat": ((268, 53), 2, _SET_ID), "fchmodat2": ((452, 452), 2, _SET_ID),
     "creat": ((85, 0), 1, _SET_ID), "mknod": ((133, 0), 1, _SET_ID),
@@ -61,23 +64,25 @@ _SOCKET, _SOCKET_PAIR = (41, 198), (53, 199)
 _LOCAL, _INTERNET, _INTERNET_6, _KERNEL = 1, 2, 10, 16
 
 
-def forbid(*, local_sockets: bool) -> None:
+def forbid(*, local_sockets: bool, lasting: bool = True) -> None:
     """Forbid this process and its children these calls for good; raises OSError.
 
-    Without `local_sockets` it can't use sockets named by a path either, except pairs of them.
+    Without `local_sockets` it can't use sockets named by a path either, except pairs of them. Where
+    nothing that it writes is `lasting`, it may give files set-user-id and set-group-id bits, as
+    tests of archives and installers do: nobody outside can run them.
     """
-    install(program(os.uname().machine, local_sockets=local_sockets))
+    install(program(os.uname().machine, local_sockets=local_sockets, lasting=lasting))
 
 
-def program(machine: str, *, local_sockets: bool) -> list[Step]:
+def program(machine: str, *, local_sockets: bool, lasting: bool = True) -> list[Step]:
     """Return the filter for a processor; raises OSError for one that is not known."""
     families = [_INTERNET, _INTERNET_6, _KERNEL, *[_LOCAL] * local_sockets]
     made = Filter(machine)
     made.answer(_DENIED.values(), DENY)
     made.answer(_DENIED_AS_UNKNOWN.values(), UNKNOWN)
-    for call, argument, bits in _DENIED_BITS.values():
+    for call, argument, bits in (_NEWLY_SPACED | (_SETTING_IDS if lasting else {})).values():
         made.examine(call, [(argument, ANY_BIT, bits, DENY)], ALLOW)
-    for call, flags in _OPENING.values():
+    for call, flags in _OPENING.values() if lasting else ():
         made.open_with_rights(call, flags, _MAKES, _SET_ID)
     for name, (call, process) in _OF_A_PROCESS.items():
         all_of_a_user = [(0, EQUAL, _OF_A_USER[name], DENY)] if name in _OF_A_USER else []

@@ -131,7 +131,7 @@ def _become(
             free = (*(path for path in PRIVATE if path not in above), "/dev")
             sandbox.restrict(free, plain=plain, scoped=True)
         kernel.keep_capabilities(capabilities)
-        system_calls.forbid(local_sockets=view.sealed)
+        system_calls.forbid(local_sockets=view.sealed, lasting=bool(place.kept))
         kernel.default_signals(_IGNORED_BY_PYTHON)
         tell_begun(ended)
     except BaseException as error:  # noqa: BLE001 – the command must not run

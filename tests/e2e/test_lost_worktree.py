@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.run import open_state
+from shared.workspace import open_workspace
 from tests.forms import part, some
 from tests.journey import FILES, Journey, words_of
 from tests.kills import Kept, killed_at, moments_of
@@ -90,6 +92,7 @@ def test_a_lost_record_is_repaired_and_no_work_is_lost(
     if point == "code":
         journey.edit_worktree(journey.edits)
         journey.edits = {}  # what is there already has to be found
+    open_workspace(open_state(journey.state_dir, "/"))  # one that was put away
     way(journey)
     assert go_on(journey) == []
     assert_committed(journey)
@@ -170,7 +173,10 @@ def test_a_file_in_place_of_the_worktree_is_named_and_moving_it_away_leads_on(
 def test_a_worktree_removed_after_the_freeze_is_not_missed(
     make_repo: Callable[..., Repository], point: str
 ) -> None:
+    """It was put away (0188); nor is one that is made again meanwhile."""
     journey = Journey(make_repo("project", FILES)).to(point)
+    assert not tree_of(journey).exists()
+    open_workspace(open_state(journey.state_dir, "/"))
     remove_by_git(journey)
     journey.to("committed")
     assert_committed(journey)

@@ -37,7 +37,8 @@ def test_a_step_without_a_number_prints_what_is_next_at_every_point(
         if point != "approved":  # there it names the command that carries the plan out
             assert call(journey.repository.path, *words_of(status.next())).text == wanted
         inside = f"{journey.state_dir}/worktree"
-        assert call(inside, "step", str(journey.last.block.get("workflow"))).text == wanted
+        if os.path.isdir(inside):  # it is put away while the plan waits
+            assert call(inside, "step", str(journey.last.block.get("workflow"))).text == wanted
     journey.to("committed")
     ended = journey.planner("step", "planner")
     assert "The run is committed as" in (ended.block.findtext("task") or "")

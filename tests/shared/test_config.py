@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from developer.candidates.settle import write_commands
 from shared.config import (
     Config,
     commands_hash,
@@ -212,3 +213,47 @@ def test_what_is_confirmed_shows_every_command_and_hides_no_character() -> None:
 def test_commands_have_names_to_run_them_by() -> None:
     config = Config(verify=("a", "b"), run={"lint": "c"})
     assert named_commands(config) == {"lint": ("c",), "verify": ("a", "b")}
+
+
+ANOTHER_TOOLS = '[planner]\nstrategy = "astar"\n[grid]\nsize = 10\n[robot]\nname = "r2"\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ANOTHER_TOOLS,
+        'title = "Trips"\n[[stops]]\nname = "Rome"\n',
+        "[grid]\nsize = 10\n",
+        "[planner]\nstrategy = 1\n[plan]\nhorizon = 10\n",
+    ],
+)
+def test_another_tools_file_is_refused_once_with_a_way_out(text: str) -> None:
+    (problem,) = problems_of(text)
+    assert "seems to be another tool's" in problem.problem
+    assert ".planner.toml" in problem.allowed
+    assert "[verify]" in problem.allowed, "it may be a slip of the pen"
+    assert problem.retry.startswith("touch .planner.toml && git add .planner.toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[verify]\ncomands = []\n", "[verify]\ncommands = []\n[typo]\n", "[run]\nx = 'y'\n[a]\n"],
+)
+def test_a_file_with_anything_of_ours_is_told_key_by_key(text: str) -> None:
+    assert not any("another tool" in problem.problem for problem in problems_of(text))
+
+
+def test_settings_beside_another_tools_file_are_read_from_a_file_of_their_own(
+    repo: Repository,
+) -> None:
+    git = find_repository(str(repo.path)).git
+    repo.commit({"planner.toml": ANOTHER_TOOLS})
+    with pytest.raises(Refused, match="another tool's"):
+        load_config(git, "HEAD")
+    written = write_commands(str(repo.path), ["make test"])
+    assert written.endswith("/.planner.toml")
+    assert (repo.path / "planner.toml").read_text(encoding="utf-8") == ANOTHER_TOOLS
+    repo.commit({})
+    assert load_config(git, "HEAD").verify == ("make test",)
+    repo.commit({".planner.toml": ""})
+    assert load_config(git, "HEAD") == Config()

@@ -72,6 +72,23 @@ def test_a_file_of_the_base_in_another_case_is_found(desk: Desk, file: str, ther
     assert text == f"M-001 names {file}; the base spells that {there}; use one spelling"
 
 
+@pytest.mark.parametrize(
+    ("tracked", "named"),
+    [
+        ("re\u0301sume\u0301.txt", "r\u00e9sum\u00e9.txt"),
+        ("r\u00e9sum\u00e9.txt", "re\u0301sume\u0301.txt"),
+        ("u\u0308ber/a.py", "\u00fcber/b.py"),
+    ],
+)
+def test_a_file_of_the_base_in_another_unicode_form_is_found(
+    desk: Desk, tracked: str, named: str
+) -> None:
+    [(status, _, text)] = spelled(desk, {tracked: "x"}, named)
+    assert status == "FAIL"
+    assert "looks the same in another Unicode form" in text
+    assert named.partition("/")[0].encode("ascii", "backslashreplace").decode() in text
+
+
 def test_files_as_the_base_has_them_and_new_ones_are_fine(desk: Desk) -> None:
     assert not spelled(desk, {"src/Dates.py": "x"}, "src/Dates.py", "src/new.py", "other/a.py")
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from quality_reviewer.checks.registry import CHECKS, Subject, render_table, run_checks
 from shared.git.change import Ends, Entry
 from shared.git.few_paths import folders_of
+from shared.paths import folded
 from shared.qr.schema import Review, check_review
 from shared.resources import ROOT
 from state.models import Change
@@ -78,9 +79,9 @@ class Shelf:
         return self.trees[tree]
 
     def alike(self, tree: str, paths: Collection[str]) -> set[str]:
-        wanted = {path.casefold() for path in {*paths} | folders_of(paths)}
+        wanted = {folded(path) for path in {*paths} | folders_of(paths)}
         files = self.trees[tree]
-        return {path for path in {*files} | folders_of(files) if path.casefold() in wanted}
+        return {path for path in {*files} | folders_of(files) if folded(path) in wanted}
 
     def differing(self, old: str, new: str) -> dict[str, Ends]:
         then, now = self.trees[old], self.trees[new]
@@ -106,6 +107,7 @@ class Shelf:
 NAMES = (
     "a.py", "b.json", "c.toml", "d.yaml", "e.md", "f.js", "g.rs", "h.rb", "tool", "tsconfig.json",
     "README", "i.go", "pyproject.toml", "j.sql", "k.html", "l.css", "m.php", "n.hs", "Makefile",
+    "setup.cfg", "setup.py", ".python-version",
 )  # fmt: skip
 PIECES = st.sampled_from(
     [
@@ -116,7 +118,8 @@ PIECES = st.sampled_from(
         b"\t", b'"\\UFFFFFFFF"', b"1e999999999", b"0x", b"[x]: y\n", b"(%ff)", b"(http://[x)",
         b"/*", b"*/", b"// this was removed\n", b"--", b"-->", b"{-", b"-}", b"# now returns\n",
         b"class C:\n def m(self): pass\n", b"- previously it\n", b".. versionadded::", b'"',
-        b"no longer\n", b"#(", b"--[[", b"\x0c", b"\xc2\x85",
+        b"no longer\n", b"#(", b"--[[", b"\x0c", b"\xc2\x85", b"[options]\n",
+        b"python_requires=3.99\n",
     ]
 )  # fmt: skip
 CONTENTS = st.binary(max_size=60) | st.lists(PIECES | st.binary(max_size=3), max_size=12).map(

@@ -13,6 +13,7 @@ import pytest
 from shared.git import fingerprint
 from shared.git.repository import exclude_planner, find_repository
 from tests.forms import part
+from tests.opened import opened_in
 from tests.shared.git.conftest import Project, add_hook, look
 
 if TYPE_CHECKING:
@@ -482,6 +483,24 @@ def test_what_cannot_be_read_counts_by_size_and_time(project: Project) -> None:
         assert then.found() == {}
         os.utime(project.root / "README.md", OLD)
         assert then.found() == {"README.md": "changed"}
+
+
+def test_large_untracked_files_are_not_read_and_count_by_size_and_times(project: Project) -> None:
+    large = b"\0" * (fingerprint.MOST_READ_BYTES + 1)
+    project.write({"data/a.bin": large, "data/b.bin": large, "data/small.txt": b"x"})
+    project.git("add", "data/b.bin")
+    with opened_in(project.root / "data") as opened:
+        look = Look(project)
+        assert look.found() == {}
+    assert "a.bin" not in opened
+    (project.root / "data/small.txt").write_bytes(b"x")  # read: it is the same
+    assert look.found() == {}
+    path = project.root / "data/a.bin"
+    path.write_bytes(large.replace(b"\0", b"\1"))
+    os.utime(path, OLD)
+    assert look.found() == {"data/a.bin": "changed"}
+    path.unlink()
+    assert look.found() == {"data/a.bin": "gone"}
 
 
 def test_another_file_of_the_same_size_and_time_is_noticed_whatever_the_settings(

@@ -96,7 +96,7 @@ def test_the_repository_has_its_own_time_in_the_place(repo: Repository) -> None:
     part([
         "touch /usr/x", "touch /etc/x", "echo 1 >/proc/sys/kernel/panic", "mkdir /sys/fs/cgroup/x",
         "mount -t tmpfs none /mnt", "unshare -Ur true", "unshare -m true", "chroot / true",
-        "chmod u+s README.md", "keyctl show", "rm /run/planner-place", "mknod x b 7 0",
+        "keyctl show", "rm /run/planner-place", "mknod x b 7 0",
         "python3 -c 'import socket; socket.socket(40, 1)'", "kill -9 1; test ! -e /proc/1",
         "cat /proc/1/environ", "readlink /proc/1/fd/1", "cat /proc/1/mem", "ls /proc/1/root/",
         "true </dev/tty", "prlimit --pid 1 --nofile=3", "renice -n 19 -p 1", "taskset -p 1 1",
@@ -106,6 +106,13 @@ def test_the_repository_has_its_own_time_in_the_place(repo: Repository) -> None:
 )  # fmt: skip
 def test_what_leads_out_of_the_place_fails(repo: Repository, command: str) -> None:
     assert enter(repo.path, command).returncode != 0
+
+
+@pytest.mark.requirement("PP-1")
+def test_bits_that_change_ids_are_set_only_where_they_vanish(repo: Repository) -> None:
+    answer = enter(repo.path, "chmod ug+s README.md && stat -c %a README.md")
+    assert answer.stdout.startswith("6"), answer.stderr
+    assert (repo.path / "README.md").stat().st_mode & 0o6000 == 0
 
 
 @pytest.mark.requirement("PP-1")

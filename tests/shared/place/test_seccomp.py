@@ -63,7 +63,7 @@ def test_the_filter_of_the_place_decides_by_arguments_too(machine: str) -> None:
     answers = {n: verdict(steps, machine, n) for n in range(600)}
     assert {n for n, said in answers.items() if said == bpf.DENY} == denied | sockets
     assert {n for n, said in answers.items() if said == bpf.UNKNOWN} == unknown
-    for call, argument, bits in of_place._DENIED_BITS.values():
+    for call, argument, bits in (of_place._NEWLY_SPACED | of_place._SETTING_IDS).values():
         if call[column]:
             given = [0] * argument + [bits & -bits]
             assert verdict(steps, machine, call[column], *given) == bpf.DENY
@@ -87,6 +87,20 @@ def test_the_filter_of_the_place_decides_by_arguments_too(machine: str) -> None:
         assert answer == (bpf.ALLOW if family in (2, 10, 16) else bpf.DENY)
         answer = verdict(sealed, machine, of_place._SOCKET_PAIR[column], family)
         assert answer == (bpf.ALLOW if family == 1 else bpf.DENY)
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_where_nothing_lasts_bits_that_change_ids_may_be_set(machine: str) -> None:
+    column = bpf.PROCESSORS[machine][1]
+    fleeting = of_place.program(machine, local_sockets=True, lasting=False)
+    for call, argument, bits in of_place._SETTING_IDS.values():
+        if call[column]:
+            given = [0] * argument + [bits]
+            assert verdict(fleeting, machine, call[column], *given) == bpf.ALLOW
+    for call, argument, bits in of_place._NEWLY_SPACED.values():
+        given = [0] * argument + [bits & -bits]
+        assert verdict(fleeting, machine, call[column], *given) == bpf.DENY
 
 
 @pytest.mark.requirement("PP-1")
