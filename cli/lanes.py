@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.answers import write
+from orchestrator.run.ask_first import ask_beside
 from orchestrator.run.settings import check_enabled
 from shared.builders import Block
 from shared.mode.sessions import repository_root
@@ -19,7 +20,7 @@ from shared.steps.printing import print_current
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from shared.run import State
 
@@ -50,7 +51,7 @@ def lane_options(start: Command) -> Command:
         given["request"] = _request(given["request"] or task, given.pop("issue"), codepath)
         lane = _chosen(flags)
         if lane == PLANNING:
-            names = ("base", "depth", "review", "alone")
+            names = ("base", "beside", "agent", "depth", "review", "alone")
             chosen = {name: given[name] for name in names}
             write(start_planning(codepath, given["request"], git=not no_git, **chosen))
             return
@@ -108,31 +109,40 @@ def start_planning(
     *,
     git: bool,
     base: str | None,
+    beside: bool,
+    agent: str | None,
     **chosen: Any,  # noqa: ANN401 – how the plans are made, as options give it
 ) -> str:
     """Begin the requirements lane and return its prompt; ask for the folder if none is named.
 
-    What to do is written in the requirements, so a task on the command line is ignored.
+    What to do is written in the requirements, so a task on the command line is ignored. A session
+    that plans something else already is asked first.
     """
+    further = [] if git else ["--no-git"]
+    for name, value in chosen.items():
+        further += [f"--{name}"] if value is True else [f"--{name}", value] if value else []
+    words = ("start", PLANNING, *further, *([f"--agent={agent}"] if agent else []))
     if codepath is None:
-        further = [] if git else ["--no-git"]
-        for name, value in chosen.items():
-            further += [f"--{name}"] if value is True else [f"--{name}", value] if value else []
-        return _ask_for_folder(os.getcwd(), further)
+        return _ask_for_folder(os.getcwd(), (*words, *(["--beside"] if beside else [])))
     # Not at the top: the other lanes need nothing of the requirements lane.
-    from orchestrator.requirements_lane.startup import Wanted, start_lane
+    from orchestrator.requirements_lane.startup import Wanted, planned_meanwhile, start_lane
 
     notes = {
         "--task and TEXT are ignored with --planning: the requirements say what to do": task,
         "--base is ignored with --planning: each plan asks for it where it matters": base,
     }
     note = "\n".join(text for text, given in notes.items() if given)
-    return print_current(start_lane(resolved(codepath), Wanted(git, note, **chosen)))
+    folder = resolved(codepath)
+    again = () if beside else (*words, "--beside", "--codepath", folder)
+    wanted = Wanted(git, note, **chosen, beside=again)
+    if (other := planned_meanwhile(folder, wanted, agent)) is not None:
+        return ask_beside(other)
+    return print_current(start_lane(folder, wanted))
 
 
-def _ask_for_folder(here: str, further: Iterable[str]) -> str:
+def _ask_for_folder(here: str, words: Sequence[str]) -> str:
     folder = repository_root(here) or here
-    words = ("start", PLANNING, *further, "--codepath")
+    words = (*words, "--codepath")
     block = Block("step", workflow="requirements", number=1, of=5, name="startup")
     block.task(fill(read_prompt(*PROMPTS, "ask-folder"), {"command": command(*words)}))
     block.ask(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -28,10 +27,9 @@ from orchestrator.plan.gate import (
     take_gate,
 )
 from quality_reviewer.answers import store_answers
-from shared import resources
 from shared.builders import Block, json_text
 from shared.named_files import read_answer
-from shared.qr.schema import read_review
+from shared.qr.kept_review import read_kept_review
 from shared.steps.entry_points import workflow_of
 from shared.steps.printing import print_current
 from state.actors import HOST
@@ -60,8 +58,8 @@ def list_items(
 
     Example: planner qr list --phase plan-code --status FAIL
     """
-    path = resources.review_path(opened_to_read(state_dir).state_dir, phase)
-    items = read_review(path).items if os.path.exists(path) else []
+    review = read_kept_review(opened_to_read(state_dir), phase)
+    items = review.items if review else []
     rows = [i for i in items if status in (None, i.status) and group in (None, i.group)]
     if as_json:
         write(json_text([i._asdict() for i in rows]) + "\n")

@@ -11,6 +11,8 @@ import click
 from cli.answers import write
 from cli.options import agent_option, json_option
 from orchestrator.queue import enqueue, templates, waiting
+from orchestrator.run.ask_first import ask_beside, planned_by_session
+from orchestrator.run.settings import check_enabled
 from orchestrator.run.start import render_start, start_run
 from orchestrator.upkeep import stats
 from shared import resources
@@ -54,8 +56,9 @@ def list_queue(*, as_json: bool) -> None:
 
 
 @queue_command.command("next")
+@click.option("--beside", is_flag=True, help="Begin it although this session plans already.")
 @agent_option
-def next_of_queue(agent: str | None) -> None:
+def next_of_queue(agent: str | None, *, beside: bool) -> None:
     """Start the next plan of the queue; while one of it is under way, print where that is.
 
     One that another session works on stays with that session.
@@ -63,9 +66,15 @@ def next_of_queue(agent: str | None) -> None:
     Example: planner queue next
     """
     folder = os.getcwd()
-    session = agent_name(agent, repository_root(folder) or folder)
-    place = waiting.following(open_database(folder), session)
+    root = repository_root(folder) or folder
+    check_enabled(folder)
+    place = waiting.following(open_database(folder), agent_name(agent, root))
     state_dir = place.run.state_dir if place.run else None
+    home = state_dir or os.path.join(root, resources.PLANNER_FOLDER)
+    words = ("queue", "next", "--beside", *([f"--agent={agent}"] if agent else []))
+    if not beside and (other := planned_by_session(home, root, agent)):
+        write(ask_beside(other._replace(beside=words)))
+        return
     write(render_start(start_run(folder, place.row.request, state_dir, agent=agent)))
 
 

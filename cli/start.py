@@ -63,6 +63,7 @@ def start_command(
         flags = {"--alone": alone, "--chat": chat, "--autonomous": in_advance}
         values = [f"--{name}={value}" for name, value in chosen.items() if value is not None]
         values += [f"--codepath={os.getcwd()}", *([f"--agent={agent}"] if agent else [])]
+        values += [f"--state-dir={state_dir}"] if state_dir else []
         again = ("start", "--beside", *(name for name in flags if flags[name]), *values)
         choices = choices._replace(beside=(*again, "--", request))
     choices = choices._replace(alone=alone, chat=chat)

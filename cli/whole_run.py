@@ -16,7 +16,14 @@ import click
 
 from cli.answers import write, write_end, write_standing
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
-from orchestrator.run.every_run import count_of, render_runs, rows_around
+from orchestrator.queue.waiting import waiting
+from orchestrator.run.every_run import (
+    count_of,
+    database_around,
+    only_queued,
+    render_runs,
+    rows_of,
+)
 from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.builders import visible_line
 from shared.mode.where import NOBODY, Target
@@ -69,11 +76,13 @@ def status_command(state_dir: str | None, *, as_json: bool, as_line: bool, watch
         return
     try:
         state = opened_to_read(state_dir)
-    except SeveralRuns:
-        if watched:
+    except Refused as refusal:
+        if watched or not _is_list(refusal, state_dir):
             raise
-        rows = rows_around(os.getcwd())
-        write(json.dumps({"under_way": rows}, indent=2) + "\n" if as_json else render_runs(rows))
+        database = database_around(os.getcwd())
+        rows = rows_of(database)
+        listed = {"under_way": rows, "queue": waiting(database)}
+        write(json.dumps(listed, indent=2) + "\n" if as_json else render_runs(database, rows))
         return
     if watched:
         _watch(state.state_dir)
@@ -87,10 +96,15 @@ def _line(state_dir: str | None) -> str:
     """Return the line of the run; empty where there is none, as a status line is always shown."""
     try:
         return line_of(opened_to_read(state_dir)) + "\n"
-    except SeveralRuns:
-        return count_of(rows_around(os.getcwd())) + "\n"
-    except Refused:
-        return "\n"
+    except Refused as refusal:
+        is_list = _is_list(refusal, state_dir)
+        return f"{count_of(database_around(os.getcwd())) if is_list else ''}\n"
+
+
+def _is_list(refusal: Refused, state_dir: str | None) -> bool:
+    """Return whether no single run can be shown, but several, or those that wait for their turn."""
+    several = isinstance(refusal, SeveralRuns)
+    return several or (state_dir is None and only_queued(os.getcwd()))
 
 
 def _watch(state_dir: str) -> None:

@@ -87,9 +87,8 @@ def guidance(milestone: Milestone) -> str:
         "tools": ", ".join(sorted(allowed)), "not": ", ".join(sorted(denied)),
         "tokens at most": milestone.max_tokens, "turns at most": milestone.max_turns,
     }  # fmt: skip
-    lines = [f"{mode.title}: {mode.guidance}" if mode.guidance else ""]
-    lines += [f"{name}: {value}" for name, value in limits.items() if value]
-    return "\n".join(line for line in lines if line)
+    lines = [f"{name}: {value}" for name, value in limits.items() if value]
+    return "\n".join([f"{mode.title}: {mode.guidance}", *lines])
 
 
 def _found_before(view: View, milestone: Milestone) -> list[str]:

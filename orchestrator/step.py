@@ -87,6 +87,12 @@ def _start(folder: str, request: str | None, state_dir: str | None) -> str:
     from shared.dependencies import ensure
 
     ensure()
+    from orchestrator.run.choices import Choices
+    from orchestrator.run.settings import check_enabled
     from orchestrator.run.start import render_start, start_run
 
-    return render_start(start_run(folder, request, state_dir))
+    if request:
+        check_enabled(folder)
+    named = (f"--state-dir={state_dir}",) if state_dir else ()
+    again = ("start", "--beside", "--depth=full", *named, "--", request) if request else ()
+    return render_start(start_run(folder, request, state_dir, Choices(beside=again)))

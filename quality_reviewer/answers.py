@@ -18,6 +18,7 @@ from quality_reviewer.scopes import Scopes, is_same
 from quality_reviewer.selection import asked_again, grouped, is_of_table, items_for, select
 from shared import resources
 from shared.plan_file import open_plan
+from shared.qr.kept_review import read_kept_review
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import (
     AGENT,
@@ -220,9 +221,8 @@ def _stored(rows: Rows, left: list[str]) -> Stored:
 
 def _is_open(state: State, workflow: Workflow, phase: Phase) -> bool:
     due = (workflow.number(phase, "qr"), workflow.number(phase, "gate"))
-    path = resources.review_path(state.state_dir, phase)
     here = state.run.workflow == workflow.name and state.run.step in due
-    return here and os.path.exists(path)
+    return here and read_kept_review(state, phase) is not None
 
 
 def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: Rows) -> Stored | None:

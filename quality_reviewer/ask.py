@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from quality_reviewer.questions import BY_ID, TEXTS, basis_of
 from quality_reviewer.review_slice import review_slice
-from shared.qr.schema import read_review
+from shared.qr.kept_review import read_kept_review
 from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, SEVERITIES, TODO, blocking_severities
-from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
+from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps import slices
 from shared.steps.slices import answer_lines
 from shared.steps.workflow import Step
@@ -58,7 +57,10 @@ def questions(ctx: Context) -> Block:
         diff = state.command("plan", "diff", "--format", "xml", *own)
         text += "\n\n" + fill(read_prompt("quality_reviewer", "review", "change"), {"diff": diff})
         change = ""
-    found = "\n".join(i.finding or "" for i in todo) if again else None
+    # In a fix round and in a revision few are asked: the reasons of those. What agents have written
+    # of intents is a revision too, and judged for the first time.
+    few = again or (state.run.revision > 1 and not state.is_writing)
+    found = "\n".join(i.finding or "" for i in todo) if few else None
     # The host has written context, overview and reasons itself, a moment ago.
     checks = {i.check for i in todo}
     shown = review_slice(plan, phase, own, about=basis_of(checks), known=alone, found=found)
@@ -143,9 +145,9 @@ def _declined_lines(items: Iterable[Item]) -> Iterator[str]:
 
 
 def items_of(ctx: Context) -> list[Item]:
-    """Return the items of the current phase's review; an empty list if there is no review file."""
-    path = review_path(ctx.state.state_dir, ctx.phase)
-    return list(read_review(path).items) if os.path.exists(path) else []
+    """Return the items of the current phase's review; an empty list if none is open."""
+    review = read_kept_review(ctx.state, ctx.phase)
+    return list(review.items) if review else []
 
 
 def review_step(name: str, *, phase: Phase) -> Step:

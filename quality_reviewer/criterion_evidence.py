@@ -13,7 +13,7 @@ from quality_reviewer.enclosing import around
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.quoted import line_quoted
 from quality_reviewer.ran import Ran
-from quality_reviewer.words import holds_a_name, names_in, words_of
+from quality_reviewer.words import holds_a_name, names_in, words_with_names
 from shared.test_files import is_test
 from state.milestones import files_of
 
@@ -144,7 +144,7 @@ class _Reader:
         if names and not holds_a_name(names, place.reached):
             listed = ", ".join(sorted(names))
             return f"its test {where} holds nothing of what it names ({listed})"
-        wanted, there = words_of([text]), words_of([one.file, *lines])
+        wanted, there = words_with_names([text]), words_with_names([one.file, *lines])
         if wanted and not wanted & there:
             return f"its test {where} shares no word with it"
         return ""
@@ -176,10 +176,10 @@ class _Reader:
             names = ", ".join(dict.fromkeys(one.name for one in cited))
             return f"no line of {', '.join(documents)} shows it, its evidence is {names}"
         aside = [os.path.splitext(os.path.basename(name))[0] for name in documents]
-        wanted = words_of([_TELLS.sub(" ", _PATH.sub(" ", text))]) - words_of(aside)
+        wanted = words_with_names([_TELLS.sub(" ", _PATH.sub(" ", text))]) - words_with_names(aside)
         for one in own:
             near = self._near(one)
-            if not wanted or near is None or wanted & words_of(near):
+            if not wanted or near is None or wanted & words_with_names(near):
                 return ""
         return f"{own[0].name} shares no word with it"
 
@@ -205,11 +205,14 @@ class _Reader:
             lines = self._lines.planned(file) or []
             if len(texts) == 1 or number > len(lines):
                 continue
-            there, common = words_of(around(lines, number).reached), words_of(texts[:1])
+            there, common = (
+                words_with_names(around(lines, number).reached),
+                words_with_names(texts[:1]),
+            )
             for text in texts:
-                common &= words_of([text])
+                common &= words_with_names([text])
             for text in texts:
-                own = words_of([text]) - common
+                own = words_with_names([text]) - common
                 if own and not own & there:
                     yield text, f"{file}:{number} is named for {len(texts)} criteria, not for this"
 

@@ -162,13 +162,16 @@ def grouped(items: Sequence[Item], plan: Plan, *, small: bool) -> list[Item]:
     """Return review items with the group of the reviewer who answers each.
 
     Questions about the whole plan are the first reviewer's; milestones follow in the plan's order.
-    Those of a milestone stay together, and apart from that all have as many as the others.
+    Those of a milestone stay together, and apart from that all have as many as the others. Only
+    milestones with an open question need a reviewer: a fix or a revision leaves few of them.
     """
     owners = {i.id: owner_of(i.scope, plan) for i in items}
     milestones = [m.id for m in plan.milestones]
-    count = 1 if small else min(MOST_REVIEWERS, -(-len(milestones) // SHARE)) or 1
-    weights = [sum(owner == m for owner in owners.values()) for m in milestones]
-    shares = _evenly(weights, len(items) - sum(weights), count)
+    todo = [owners[i.id] for i in items if i.status == TODO]
+    asked = {*todo} - {None}
+    count = 1 if small else min(MOST_REVIEWERS, -(-len(asked) // SHARE)) or 1
+    weights = [todo.count(m) for m in milestones]
+    shares = _evenly(weights, len(todo) - sum(weights), count)
     share: dict[str | None, int] = {None: 0, **dict(zip(milestones, shares, strict=True))}
     used = sorted({share[owner] for owner in owners.values()})
     return [i._replace(group=str(used.index(share[owners[i.id]]) + 1)) for i in items]

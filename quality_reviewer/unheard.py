@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.unnamed_changes import texts_beside_questions
-from quality_reviewer.words import words_of
+from quality_reviewer.words import words_with_names
 from shared.patch import read_patch
 from state.changes import bytes_of, plan_changes
 from state.statements import DECLINED, WITHDRAWN
@@ -23,7 +23,7 @@ _KEEPS = re.compile(
     r"|without|neither|later)\b|n't\b",
     re.IGNORECASE,
 )
-_AGREES = frozenset(words_of(["yes ok okay please sure right correct agreed go ahead do"]))
+_AGREES = frozenset(words_with_names(["yes ok okay please sure right correct agreed go ahead do"]))
 
 
 def unheard_answers(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
@@ -47,7 +47,7 @@ def unheard_answers(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _shown(plan: Plan) -> set[str]:
     added = [n.text for c in plan_changes(plan) for n in read_patch(c) if n.kind == "+"]
-    return words_of([*texts_beside_questions(plan), *added])
+    return words_with_names([*texts_beside_questions(plan), *added])
 
 
 def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
@@ -56,6 +56,9 @@ def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
     waited = any(asked.id in (*m.waits_for, *m.requirements) for m in plan.milestones)
     if cited or waited or _KEEPS.search(asked.answer):
         return True
-    words, question = words_of([asked.answer]) - _AGREES, words_of([asked.question])
+    words, question = (
+        words_with_names([asked.answer]) - _AGREES,
+        words_with_names([asked.question]),
+    )
     own = words - question or words | question
     return not own or bool(own & shown)

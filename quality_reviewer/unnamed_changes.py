@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.enclosing import is_comment, names_by_line
 from quality_reviewer.planned_lines import PlannedLines
-from quality_reviewer.words import words_of
+from quality_reviewer.words import words_with_names
 from shared.builders import first_of
 from shared.patch import read_patch
 from shared.test_files import is_test
@@ -55,7 +55,7 @@ def texts_beside_questions(plan: Plan) -> list[str]:
 def changed_expectations(_state: State, plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield one sentence that counts the old assertions changed without a word about it."""
     tests = [name for m in plan.milestones for name in m.tests.files]
-    known = words_of(texts_of(plan))
+    known = words_with_names(texts_of(plan))
     changes = [c for c in plan_changes(plan) if c.before and is_test(c.old_file or c.file, tests)]
     kept = {
         _squeezed([line.text])
@@ -102,7 +102,7 @@ def _altered(run: Sequence[Line], known: set[str], kept: set[str]) -> Iterator[i
     new = [line.text for line in run if line.kind == "+"]
     if _squeezed(new) == _squeezed([line.text for line in old]):
         return
-    told = words_of(new) - words_of(line.text for line in old)
+    told = words_with_names(new) - words_with_names(line.text for line in old)
     if told & known:
         return
     for line in old:

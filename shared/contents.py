@@ -268,6 +268,20 @@ def _files(milestone: AnyMilestone) -> Iterator[Row]:
         yield Row(files=left)
 
 
+def _owners(milestone: AnyMilestone) -> Iterator[Row]:
+    return (Row(name) for name in (milestone.delegated_to, milestone.owner) if name)
+
+
+def _why_comments(milestone: AnyMilestone) -> Iterator[Row]:
+    for change in milestone.code_changes:
+        for one in change.why_comments:
+            if isinstance(one, str):
+                yield Row(one, change.id, (change.file,))
+            else:
+                refs = (one.decision_ref,) if one.decision_ref else ()
+                yield Row(one.text, change.id, (change.file,), refs=refs)
+
+
 _WORKED_ON = _DESIGNED | {AUTHOR}
 _TESTED = _DESIGNED - {WRITER, DOCS_REVIEWER}
 
@@ -287,6 +301,8 @@ MILESTONE: tuple[Content[AnyMilestone], ...] = (
     SCENARIOS,
     Content("no tests", "no tests", lambda m: _text(m.tests.skip_reason or ""), _TESTED),
     DOCUMENTS,
+    Content("carried out by", "carried out by", _owners, _DECIDES),
+    Content("reasons given in the code", "reason given in the code", _why_comments, _DECIDES),
     Content("waits for", "waits for", lambda m: map(Row, m.waits_for), _DECIDES),
     Content("flags", "flag", lambda m: map(Row, m.flags), _DECIDES),
 )

@@ -82,7 +82,8 @@ class State:
     def config(self) -> dict[str, Any]:
         """Return the project's settings stored by `start`, with its commands' hash and text."""
         if self._config is None:
-            self._config = read_settings(resources.run_config_path(self.state_dir))
+            path = resources.run_config_path(self.state_dir)
+            self._config = read_settings(path, is_due=has_settings(self.run))
         return self._config
 
     def model(self, agent: str) -> str | None:
@@ -184,6 +185,11 @@ class State:
         """
         change_run(self.database, self.run, action, who, at=at, detail=detail, **values)
         self.reload()
+
+
+def has_settings(run: Run) -> bool:
+    """Return whether a run was begun with settings that it keeps: every one that has a plan."""
+    return run.status in ("ACTIVE", "PAUSED") and run.workflow != STRATEGY
 
 
 def _check_no_link_above(state_dir: str) -> None:

@@ -35,6 +35,12 @@ def read_kept(path: str, parse: Callable[[Any], T]) -> T:
         raise damaged(path, refusal.problems[0].problem) from None
 
 
+def gone(path: str) -> Refused:
+    """Return the Refused for a kept file that is not there, though a run or a plan has it."""
+    allowed = "a person has it written anew, or reads what is lost and what still works"
+    return Refused("not_found", path, "this file of the planner is gone", allowed, REPAIR)
+
+
 def damaged(path: str, why: str = "it is not what the planner has written") -> Refused:
     """Return the Refused for a kept file that is damaged."""
     allowed = "a person has it set aside, and reads what is lost and what still works"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from state.kept_files import damaged, read_kept
+from state.kept_files import damaged, gone, read_kept
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 _EMPTY: dict[str, Any] = {"config": {}, "hash": "", "text": "", "submodules": []}
 
 
-def read_settings(path: str) -> dict[str, Any]:
+def read_settings(path: str, *, is_due: bool = False) -> dict[str, Any]:
     """Return what is kept in the file `path`; no settings where there is no such file.
 
-    Refused (`invalid`) where it is not as we have written it.
+    Refused (`invalid`) where it is not as we have written it, and (`not_found`) where it is gone
+    though it `is_due`: a plan is under way that was begun with it.
     """
+    if is_due and not os.path.lexists(path):
+        raise gone(path)
     found = read_kept(path, lambda value: value) if os.path.exists(path) else _EMPTY
     kept = {**_EMPTY, **found} if isinstance(found, dict) and "config" in found else {}
     if not kept or any(type(kept[name]) is not type(_EMPTY[name]) for name in _EMPTY):

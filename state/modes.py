@@ -30,7 +30,8 @@ class Mode:
 
 MODES = {
     "code": Mode(
-        "Implementation Specialist", "⌨", "writes code together with its tests", "",
+        "Implementation Specialist", "⌨", "writes code together with its tests",
+        "Write as the code around it is written, with tests that fail without the change.",
     ),
     "test": Mode(
         "Validation Specialist", "✔", "adds tests or coverage; changes no behaviour",

@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeV
 
 import pytest
 
+from tests.apart import make_apart, set_apart
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -93,7 +95,8 @@ class Grounds:
             gone = tempfile.mkdtemp(prefix="gone-", dir=self.root.parent)
             os.rename(self.root, gone)
             shutil.rmtree(gone, ignore_errors=True)
-        self.files.mkdir(parents=True)
+        make_apart(str(self.root))
+        self.files.mkdir()
         self.home.mkdir()
         self._made = self._folders()
 
@@ -287,7 +290,9 @@ def _keep(grounds: Grounds, key: bytes, player: object, answer: object) -> None:
 @pytest.fixture(scope="session")
 def _worker_grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
     global _grounds  # noqa: PLW0603 – one per process, for players that no fixture makes
-    _grounds = Grounds(tmp_path_factory.getbasetemp() / "grounds")
+    folder = tmp_path_factory.getbasetemp()
+    set_apart(str(folder))
+    _grounds = Grounds(folder / "grounds")
     yield _grounds
     _grounds = None
 

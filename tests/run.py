@@ -23,6 +23,7 @@ from benchmarks.suite import Budget  # noqa: E402 – found by the line above
 from shared.builders import problem_text  # noqa: E402 – the same
 from shared.dependencies import BESIDE, ensure  # noqa: E402 – the same
 from state.errors import Refused  # noqa: E402 – the same
+from tests.apart import set_apart  # noqa: E402 – the same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,6 +165,7 @@ def run_tests(options: tuple[str, ...], environment: dict[str, str]) -> int:
         tempfile.TemporaryDirectory(prefix="planner-tests-") as folder,
     ):
         os.chmod(folder, 0o711)  # noqa: S103 – some tests become a user without rights
+        set_apart(folder)
         measured = environment | {
             "COVERAGE_FILE": os.path.join(report, "coverage"),
             "TMPDIR": folder,

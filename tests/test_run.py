@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytest_plugins = ["pytester"]
-PLUGINS = ("costs", "forms", "requirement_report")
+PLUGINS = ("apart", "costs", "forms", "requirement_report")
 FILES = {
     "pyproject.toml": """\
 [tool.ruff]

@@ -12,14 +12,13 @@ from orchestrator.folders import make_planner_folder
 from orchestrator.mode.lookup import find_light, own_mode
 from orchestrator.run import end
 from orchestrator.run.limits import settle
+from orchestrator.run.settings import light_settings, refuse_turned_off, write_light_settings
 from orchestrator.run.start import bind_agent
 from orchestrator.submit.page.render import refresh_page
 from shared import drift, resources
-from shared.config import Config, load_config, own_config, parse_config
 from shared.digests import SHORTEST
 from shared.drift import is_watched, problem_of, tree_of_light
 from shared.execution import holder
-from shared.git.repository import repository_at
 from shared.guard.consent import check_consent, check_demand, check_second_act
 from shared.mode import limits, sessions
 from shared.mode.guarded import assistant_variable, is_guarded
@@ -28,14 +27,11 @@ from shared.mode.transitions import change_agent, check_only_here
 from shared.mode.where import database_path
 from shared.named_files import read_answer
 from shared.resources import sessions_path
-from shared.user_config import limited, load_user_config
 from state import light
 from state.actors import HOST, UNPROVEN
-from state.beneath import Beneath
 from state.clock import moment
 from state.database import Database
 from state.errors import Problem, Refused
-from state.files import write_json
 from state.kept_settings import read_settings
 from state.stages import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
@@ -51,7 +47,7 @@ def enter(target: Target, task: str | None, reason: str | None, now: float) -> M
     root = repository_root(target.folder)
     check_only_here(database_path(target.folder), agent_name(target.agent, root))
     path = database_path(target.folder)
-    config = None if os.path.isfile(path) else _settings(root)  # a refusal then makes nothing
+    config = None if os.path.isfile(path) else light_settings(root)  # a refusal then makes nothing
     home = make_planner_folder(root)
     Database(path, create=True).close()
     found = own_mode(target, now).settle()
@@ -61,28 +57,14 @@ def enter(target: Target, task: str | None, reason: str | None, now: float) -> M
     tree = tree_of_light(found.home, found.agent)
     if is_watched(tree):
         drift.take(tree)
-    values = (config or _settings(root)).to_json()
-    write_json(resources.run_config_path(home), {"config": values})
+    settings = config or light_settings(root)
+    refuse_turned_off(settings)
+    values = write_light_settings(home, settings)
     found.change(
         "enter", HOST, reason or "", run_id=None, plan_json=None, revision=0, digest=None,
         task_description=task, reason=reason, **limits.columns(values),
     )  # fmt: skip
     return found
-
-
-def _settings(root: str) -> Config:
-    """Return the settings that count for a plan without a run, as HEAD of its repository has them.
-
-    Without a commit they are read from the folder.
-    """
-    if os.path.lexists(os.path.join(root, ".git")):
-        git = repository_at(root).git
-        found = git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}")
-        config = load_config(git, "HEAD") if found else Config()
-    else:
-        data = Beneath(root).read(own_config(root))
-        config = Config() if data is None else parse_config(data)
-    return limited(config, load_user_config())
 
 
 def submit(found: Mode, file: str) -> None:
@@ -157,7 +139,8 @@ def _refuse_while_asked(found: Mode) -> None:
 
 def _demand(found: Mode) -> str:
     """Return what the stored settings ask of an approval."""
-    return str(read_settings(resources.run_config_path(found.home))["config"].get("require", ""))
+    kept = read_settings(resources.run_config_path(found.home), is_due=True)
+    return str(kept["config"].get("require", ""))
 
 
 def check_tree(found: Mode) -> None:

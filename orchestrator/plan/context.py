@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.plan.answers import tell_question
@@ -15,7 +16,7 @@ from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused
 from state.files import write_json
-from state.kept_files import read_kept
+from state.kept_files import gone, read_kept
 from state.written_json import checked, list_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def new_context(state: State, value: object) -> Context | None:
     _, given = _begun_with(state)
     if state.run.step <= STEP:
         return check_context(_with_given(given, value))
-    stored = read_kept(resources.get_context_path(state.state_dir), dict)
+    stored = _stored(state)
     if isinstance(value, dict) and set(value) == {_ASSUMED}:
         still = check_context({**stored, **value})[_ASSUMED]
         now = _with_overruled(stored[_ASSUMED], still)
@@ -70,6 +71,17 @@ def new_context(state: State, value: object) -> Context | None:
     allowed = f"to add what the user said later, run {quote}; where an assumption holds no more, "
     allowed += f'give those that still hold, alone: {{"op": "context", "{_ASSUMED}": […]}}'
     raise Refused("frozen", "context.json", text, allowed)
+
+
+def _stored(state: State) -> Json:
+    """Return context.json; Refused where step 2 has not written it yet, or where it is gone."""
+    path = resources.get_context_path(state.state_dir)
+    if not os.path.lexists(path):
+        if state.run.step > STEP:
+            raise gone(path)
+        here = state.command("step", state.run.workflow)
+        raise Refused("conflict", path, "the task is not written down yet", "do that first", here)
+    return read_kept(path, dict)
 
 
 def _with_overruled(known: list[str], still: list[str]) -> list[str]:
@@ -142,7 +154,7 @@ def add_quote(state: State, text: str) -> bool:
         if has_ended(state, "plan-design"):
             return False
         path = resources.get_context_path(state.state_dir)
-        context = read_kept(path, dict)
+        context = _stored(state)
         if text not in context["user_quotes"]:
             context["user_quotes"].append(text)
         values = {"context": user_context(check_context(context))}

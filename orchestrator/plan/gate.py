@@ -15,6 +15,7 @@ from quality_reviewer.items import for_user
 from shared import resources
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
+from shared.qr.kept_review import read_kept_review
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import (
     COULD,
@@ -52,7 +53,7 @@ def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
         if verdict == "fail" and reason.strip():
             plan = _reopened(state, phase, plan)
         path = resources.review_path(state.state_dir, phase)
-        _check_open(state, phase, path, overruled=verdict == "pass" and bool(reason.strip()))
+        _check_open(state, phase, overruled=verdict == "pass" and bool(reason.strip()))
         iteration = state.database.phase(state.run, phase)[1]
         decision = Decision(read_review(path).items, iteration, HOST, reason)
         if verdict == "pass":
@@ -148,17 +149,18 @@ def _reopened(state: State, phase: Phase, plan: Plan) -> Plan:
     return plan
 
 
-def _check_open(state: State, phase: Phase, path: str, *, overruled: bool) -> None:
+def _check_open(state: State, phase: Phase, *, overruled: bool) -> None:
     """Raise Refused if the gate of a phase is not due; a failed one may still be `overruled`."""
     workflow, step = workflow_of(phase), state.run.step
     here = state.command("step", state.run.workflow)
     asking, gate = step == workflow.number(phase, "qr"), _gate_of(phase)
     failed = overruled and step == workflow.steps[gate].on_fail
     due = state.run.workflow == workflow.name and (asking or failed or step == gate)
-    if not os.path.exists(path) or not due:
+    review = read_kept_review(state, phase)
+    if review is None or not due:
         text = f"{phase} cannot be decided now: the run is at step {step}"
         raise Refused("conflict", "--phase", text, "do the step that is due", here)
-    todo = [i.id for i in read_review(path).items if i.status == TODO]
+    todo = [i.id for i in review.items if i.status == TODO]
     if asking and todo:
         text = f"reviewers have not answered the questions {', '.join(todo)}"
         raise Refused("refused", "--verdict", text, "wait until the reviewers have answered", here)

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shared.builders import visible_line
+from shared.builders import counted, first_of, shortened, visible_line
+from shared.resources import command
 from state.errors import Refused
 from state.stages import INACTIVE
 
 if TYPE_CHECKING:
+    from shared.builders import Block
     from state.database import Database, Run
     from state.rows import Queued
 
 READY, WAITING = "READY", "WAITING"
 UNDER_WAY = ("IDLE", "ACTIVE", "PAUSED")
 LIST = "planner queue list"
+_MOST_SHOWN = 160  # characters of a request
+_MOST_LINES = 20
 
 
 class Place(NamedTuple):
@@ -44,8 +48,8 @@ class Place(NamedTuple):
         }  # fmt: skip
 
     def line(self) -> str:
-        """Return it as one line of text."""
-        said = [f"{self.row.id} {self.status} {self.row.request}"]
+        """Return it as one line of text, a long request cut; whole it is in `queue list --json`."""
+        said = [f"{self.row.id} {self.status} {shortened(self.row.request, _MOST_SHOWN)}"]
         said += [f"priority {self.row.priority}"] if self.row.priority else []
         said += [f"waits for {', '.join(self.waits)}"] if self.waits else []
         return visible_line(" · ".join(said))
@@ -75,7 +79,7 @@ def _with_status(name: str, runs: dict[str, Run]) -> str:
 
 
 def following(database: Database, agent: str) -> Place:
-    """Return what a session has to do: the plan of the queue that is under way, else the next one.
+    """Return what a session has to do: its own plan of the queue, else one under way, or the next.
 
     Not one that another session works on: two would go on with the same run (SD-8). Raises Refused
     if nothing is left.
@@ -84,6 +88,7 @@ def following(database: Database, agent: str) -> Place:
     under_way = [place for place in found if place.status in UNDER_WAY]
     elsewhere = [place for place in under_way if _is_elsewhere(database, place, agent)]
     here = [place for place in under_way if place not in elsewhere]
+    here.sort(key=lambda place: agent not in _agents(database, place))
     due = here or [place for place in found if place.status == READY]
     if not due:
         waits = [place.line() for place in found if place.status == WAITING]
@@ -97,9 +102,14 @@ def following(database: Database, agent: str) -> Place:
 
 def _is_elsewhere(database: Database, place: Place, agent: str) -> bool:
     """Return whether sessions take part in the run of a place, and this one does not."""
-    rows = database.planning_of(place.run.run_id) if place.run else []
-    names = [row.agent_name for row in rows if row.phase != INACTIVE]
+    names = _agents(database, place)
     return bool(names) and agent not in names
+
+
+def _agents(database: Database, place: Place) -> list[str]:
+    """Return the sessions that take part in the run of a place."""
+    rows = database.planning_of(place.run.run_id) if place.run else []
+    return [row.agent_name for row in rows if row.phase != INACTIVE]
 
 
 def has_ready(database: Database) -> bool:
@@ -109,4 +119,19 @@ def has_ready(database: Database) -> bool:
 
 def waiting(database: Database) -> list[str]:
     """Return what has not begun, a line each, to be shown beside a run."""
-    return [place.line() for place in places(database) if place.run is None]
+    return first_of([place.line() for place in places(database) if not place.run], _MOST_LINES)
+
+
+def count_of_waiting(database: Database) -> str:
+    """Return in a few words how many plans have not begun, "" if none."""
+    number = sum(not place.run for place in places(database))
+    said = f"{counted(number, 'plan')} {'waits' if number == 1 else 'wait'} in the queue"
+    return said if number else ""
+
+
+def add_waiting(block: Block, database: Database, *, starts: bool) -> Block:
+    """Add what waits to a block, and where the queue `starts`, the command for its next plan."""
+    block.data("queue", "\n".join(waiting(database)))
+    if starts and has_ready(database):
+        block.next("queue", command("queue", "next"))
+    return block

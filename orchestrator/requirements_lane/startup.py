@@ -20,8 +20,9 @@ from orchestrator.requirements_lane.transition import (
     create,
     make_folder,
 )
+from orchestrator.run.ask_first import Meanwhile, planned_by_session
 from orchestrator.run.providers import load_models
-from orchestrator.run.settings import check_enabled, git_of
+from orchestrator.run.settings import check_enabled, git_of, write_lane_settings
 from orchestrator.run.start import new_run
 from shared import resources
 from shared.git.private import is_in_no_repository
@@ -33,6 +34,8 @@ from shared.git.repository import (
     head,
     uncommitted,
 )
+from shared.mode.sessions import agent_name, repository_root
+from shared.mode.transitions import check_only_here
 from shared.requirements_record import (
     ATTRIBUTES,
     HISTORY,
@@ -48,7 +51,7 @@ from shared.without_git import check_start
 from state.beneath import Beneath
 from state.database import Database
 from state.errors import Problem, Refused
-from state.files import Lock, write_json
+from state.files import Lock
 
 
 class Wanted(NamedTuple):
@@ -60,6 +63,22 @@ class Wanted(NamedTuple):
     review: str | None = None
     # True if the host starts no sub-agents.
     alone: bool = False
+    # The words of the command that begins beside what the session plans already; where it is
+    # empty nobody is asked.
+    beside: tuple[str, ...] = ()
+
+
+def planned_meanwhile(codepath: str, wanted: Wanted, agent: str | None) -> Meanwhile | None:
+    """Return what the session plans beside the lane of a folder, None where nothing is asked.
+
+    Raises Refused for a session that plans in another repository.
+    """
+    real = os.path.realpath(codepath)
+    root = repository_root(real) or real
+    folder = resources.requirements_folder(root, real)
+    check_only_here(resources.database_path(folder), agent_name(agent, root))
+    other = planned_by_session(folder, root, agent) if wanted.beside else None
+    return other and other._replace(beside=wanted.beside)
 
 
 def start_lane(codepath: str, wanted: Wanted) -> State:
@@ -82,9 +101,7 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
     state = _open(real, repository)
     with state.lock("requirements startup"):
         recover(state)
-        values = {"config": config.to_json(), "hash": "", "text": "", "submodules": []}
-        settings = resources.run_config_path(state.state_dir)
-        write_json(settings, {**values, "models": models.by_role})
+        write_lane_settings(state, config, models)
         path = resources.requirements_record_path(state.state_dir)
         facts = read_lane(state.state_dir) if os.path.exists(path) else begun
         facts.root = begun.root

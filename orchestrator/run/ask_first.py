@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared import resources
 from shared.builders import Block, first_of
 from shared.mode.sessions import agent_name
+from shared.requirements_record import lane_of
 from shared.which_run import quoted, run_of_session, titled
 from state.database import Database
 from state.stages import INACTIVE
@@ -41,12 +42,17 @@ class Meanwhile(NamedTuple):
 
 
 def planned_by_session(state_dir: str, repository: str, agent: str | None) -> Meanwhile | None:
-    """Return what a session plans where a new run would be begun, None if it plans nothing."""
+    """Return what a session plans beside the run of a state directory, None if nothing.
+
+    There need be no such run yet. Requirements and the plan that implements them are one.
+    """
     path = resources.database_path(state_dir)
     if not resources.is_database(path):
         return None
     database, name = Database(path), agent_name(agent, repository)
     if (run := run_of_session(database, name)) is not None:
+        if state_dir in (run.state_dir, lane_of(run.state_dir).get("lifecycle")):
+            return None
         step = resources.command("step", run.workflow, state_dir=run.state_dir)
         return Meanwhile(titled(run), step)
     row = database.planning(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.queue.waiting import add_waiting, count_of_waiting, waiting
 from orchestrator.run import panel
 from shared import resources
 from shared.builders import Block
@@ -33,10 +34,16 @@ def rows_of(database: Database, but: str = "") -> Rows:
     ]  # fmt: skip
 
 
-def rows_around(folder: str) -> Rows:
-    """Return the runs under way in the repository around `folder`."""
+def database_around(folder: str) -> Database:
+    """Return the database of the repository around `folder`, which has one."""
+    return Database(resources.repository_database(folder) or "")
+
+
+def only_queued(folder: str) -> bool:
+    """Return whether in the repository around `folder` nothing has begun, but plans wait."""
     path = resources.repository_database(folder)
-    return rows_of(Database(path)) if path else []
+    database = Database(path) if path else None
+    return database is not None and not database.runs() and bool(waiting(database))
 
 
 def lines_of(rows: Iterable[dict[str, Any]]) -> str:
@@ -47,16 +54,23 @@ def lines_of(rows: Iterable[dict[str, Any]]) -> str:
     )
 
 
-def render_runs(rows: Rows) -> str:
-    """Return the block that lists runs of which none is meant before the others."""
+def render_runs(database: Database, rows: Rows) -> str:
+    """Return the block that lists runs of which none is meant before the others, and the queue."""
     block = Block("result").data("under way", lines_of(rows))
+    add_waiting(block, database, starts=not rows)
     for row in rows:
         block.next(row["run"], resources.command("status", state_dir=row["state_dir"]))
     return block.render()
 
 
-def count_of(rows: Rows) -> str:
-    """Return how many runs are under way and how many of them wait for the user, in one line."""
+def count_of(database: Database) -> str:
+    """Return how many runs are under way and how many wait for the user, in one line.
+
+    Where none has begun, how many wait in the queue.
+    """
+    rows = rows_of(database)
+    if not rows:
+        return count_of_waiting(database)
     waiting = sum(row["waits_for_person"] for row in rows)
     asked = f" · {waiting} {'waits' if waiting == 1 else 'wait'} for you" if waiting else ""
     return f"{len(rows)} plans under way{asked}"

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.path import path_of
+from orchestrator.queue.waiting import count_of_waiting
 from quality_reviewer.items import for_user
 from shared.builders import counted, visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
@@ -104,6 +105,8 @@ def _line(view: View, milestone: Milestone, why: str, cost: str) -> str:
     said = [f"{BADGES[row.status]} {row.id} {milestone.name}"]
     if milestone.mode != "code":
         said.append(f"{MODES[milestone.mode].icon} {milestone.mode}")
+    if by := milestone.delegated_to or milestone.owner:
+        said.append(f"by {by}")
     if row.status == IN_PROGRESS and row.agent:
         said.append(f"agent {row.agent}")
     if row.attempts > 1:
@@ -169,6 +172,7 @@ def ticker(state: State, view: View | None) -> str:
     parts = [goal, where(state)]
     under_way = state.run.status in (IDLE, ACTIVE, PAUSED)
     asked = len(open_questions(state, view)) if under_way else 0
+    queued = [] if under_way else [count_of_waiting(state.database)]
     decisions = [counted(asked, "decision")] if asked else []
     if view is None or not view.milestones or state.run.workflow != "executor":
         parts += decisions
@@ -177,12 +181,12 @@ def ticker(state: State, view: View | None) -> str:
         parts += [f"{summary.done}/{summary.total}", *decisions]
         parts += [counted(agents, "agent")] if agents else []
         parts += [f"⚠ {len(summary.blocked)} blocked"] if summary.blocked else []
-        parts += _warned(state)
-    return " · ".join(parts)
+    parts += _warned(state) if under_way else []
+    return " · ".join(filter(None, [*parts, *queued]))
 
 
 def _warned(state: State) -> list[str]:
-    """Return the last warning that a milestone comes near its limit of tokens, if there is one."""
+    """Return the last warning that a milestone or the assistant comes near a limit, if any."""
     rows = [r["payload"] for r in state.database.event_rows(state.run) if r["kind"] == WARNING]
     return [f"⚠ {warned_of(r)} used {r['percent']} % of its {r['resource']}" for r in rows[-1:]]
 

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.run.providers import DEFAULT, PARTS, load_models, merged, project_tables
 from orchestrator.run.providers import KEYS as PROVIDER_KEYS
 from shared import resources
-from shared.config import Config, commands_hash, load_config, render_commands
+from shared.config import (
+    Config,
+    commands_hash,
+    load_config,
+    own_config,
+    parse_config,
+    render_commands,
+)
 from shared.config_keys import KEYS
-from shared.git.repository import find_repository, submodules
+from shared.git.repository import find_repository, repository_at, submodules
 from shared.place.level import level
 from shared.resources import CONFIG_FILE
 from shared.user_config import limited, load_user_config, user_tables
+from state.beneath import Beneath
 from state.errors import Refused
 from state.files import write_json
 
@@ -54,11 +63,16 @@ def load_settings(folder: str) -> Config:
 def check_enabled(folder: str) -> Config:
     """Return the settings of a folder; Refused where they turn the planner off."""
     config = load_settings(folder)
+    refuse_turned_off(config)
+    return config
+
+
+def refuse_turned_off(config: Config) -> None:
+    """Raise Refused where the settings turn the planner off."""
     if not config.enabled:
         text = "the planner is turned off here by [planner] enabled = false"
         allowed = "make the change directly, or have the user turn it on"
         raise Refused("refused", "[planner].enabled", text, allowed, "planner config show")
-    return config
 
 
 def write_settings(state: State, repository: Repository, config: Config, commit: str) -> None:
@@ -72,6 +86,35 @@ def write_settings(state: State, repository: Repository, config: Config, commit:
         "submodules": submodules(repository, commit),
     }
     write_json(resources.run_config_path(state.state_dir), values)
+
+
+def light_settings(root: str) -> Config:
+    """Return the settings that count for a plan without a run, as HEAD of its repository has them.
+
+    Without a commit they are read from the folder.
+    """
+    if os.path.lexists(os.path.join(root, ".git")):
+        git = repository_at(root).git
+        found = git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}")
+        config = load_config(git, "HEAD") if found else Config()
+    else:
+        data = Beneath(root).read(own_config(root))
+        config = Config() if data is None else parse_config(data)
+    return limited(config, load_user_config())
+
+
+def write_light_settings(home: str, config: Config) -> dict[str, Any]:
+    """Store the settings of a plan without a run in the planner's folder; return their values."""
+    values = config.to_json()
+    write_json(resources.run_config_path(home), {"config": values})
+    return values
+
+
+def write_lane_settings(state: State, config: Config, models: Models) -> None:
+    """Store the settings of a requirements lane, which runs no commands of the project."""
+    values = {"config": config.to_json(), "hash": "", "text": "", "submodules": []}
+    path = resources.run_config_path(state.state_dir)
+    write_json(path, {**values, "models": models.by_role})
 
 
 def _needs_consent(repository: Repository, config: Config) -> bool:

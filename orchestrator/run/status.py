@@ -130,11 +130,13 @@ def render_status(state: State, said: str = "") -> str:
         milestones = panel.panel(view) if view and ended.is_there else ()
         rows = [*_where(status), *ended.lines, *milestones]
         block.data("status", "\n".join(rows))
+        waiting.add_waiting(block, state.database, starts=True)
         return (block.person(ended.command) if ended.command else block).render()
     begun = view if status["apply"] != "undone" else None
     rows = [*_where(status), *_meanwhile(status, view), *(panel.panel(begun) if begun else ())]
     block.data("status", "\n".join(rows))
     block.data("open questions", "\n".join(panel.questions(state, view)))
+    waiting.add_waiting(block, state.database, starts=False)
     if status["status"] == "IDLE" and status["workflow"] == "planner":
         return with_bases(block, state.state_dir).render()
     if status["status"] == "PAUSED":
@@ -147,7 +149,6 @@ def _what_next(block: Block, state: State, view: View | None, status: dict[str, 
         for outcome, command in panel.to_type(state, view):
             block.next(outcome, command)
         return block.next("done", status["next"])
-    block.data("queue", "\n".join(status["queue"]))
     if (holder := state.database.holder(state.run)) is not None and not is_mine(state, holder):
         block.data("executed by", described(holder))
         if not is_alive(holder):

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from orchestrator.run.start import new_run
+from orchestrator.upkeep.restore import restore_settings
 from shared import approval, drift, resources
 from shared.drift import tree_of
 from shared.git.change import ends
@@ -57,6 +58,8 @@ def _take_up(state: State, plan: Plan) -> None:
     if commit:
         state.move("close", "host", detail=commit, step=9, commit_id=commit, **values)
         return
+    if not os.path.lexists(resources.run_config_path(state.state_dir)):
+        restore_settings(state)
     drift.take(tree_of(state))
     state.move("adopt", "host", step=1, **values)
 

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.upkeep.kept_files import damaged_files
+from orchestrator.upkeep.kept_files import damaged_files, damaged_light
 from orchestrator.upkeep.unknown_runs import lost_database
 from shared import bounded_toml, resources
 from shared.builders import counted
@@ -31,6 +31,7 @@ from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from orchestrator.upkeep.kept_files import Kept
     from shared.git.command import Git
     from shared.place.level import Level
     from state.errors import Problem
@@ -203,7 +204,8 @@ def _database(path: str) -> list[Finding]:
         ]
     state = f"{path}, {counted(len(runs), 'run')}" if not damage else "; ".join(damage)
     found = [Finding("database", state, resources.command("repair") if damage else "")]
-    found += [f for run in runs if run.status in (IDLE, ACTIVE) for f in _run(run)]
+    found += [f for run in runs if run.status in (IDLE, ACTIVE) for f in _run(database, run)]
+    found += _light(database)
     ended = any(run.status in (COMPLETED, CANCELLED) for run in runs)
     return found + (_space(database) if ended else [])
 
@@ -221,7 +223,7 @@ def _space(database: Database) -> list[Finding]:
     return [Finding("space", text, hint=resources.command("prune"))]
 
 
-def _run(run: Run) -> list[Finding]:
+def _run(database: Database, run: Run) -> list[Finding]:
     name = f"run {run.run_id}"
     if not os.path.isdir(run.state_dir):
         state = f"the run's state directory {run.state_dir} is gone"
@@ -236,13 +238,31 @@ def _run(run: Run) -> list[Finding]:
         return [Finding(name, f"{at}, `exec apply` or `undo` was interrupted", ways)]
     if damage := damage_of(run.state_dir, begun=run.workflow == STRATEGY and run.step > 1):
         return [Finding(name, f"strategy.json: {damage}", resources.command("repair"))]
-    if damaged := damaged_files(run):
-        names = [os.path.relpath(kept.path, run.state_dir) for kept in damaged]
-        state = f"{', '.join(names)}: damaged; lost is {damaged[0].lost}"
+    if damaged := damaged_files(database, run):
+        state = f"{_named(damaged, run.state_dir)}; lost is {damaged[0].lost}"
         return [Finding(name, state, resources.command("repair"))]
     if run.workflow == STRATEGY:
         return [Finding(name, f"{at}, before any plan")]
     return _plan(run, name, at)
+
+
+def _light(database: Database) -> list[Finding]:
+    """Report settings of plans without a run that are damaged or gone."""
+    kept = damaged_light(database)
+    if kept is None:
+        return []
+    state = _named([kept], os.path.dirname(kept.path))
+    return [Finding("light plan", state, resources.command("repair"))]
+
+
+def _named(files: Sequence[Kept], folder: str) -> str:
+    """Return the names of files of a folder and that they are damaged, or gone."""
+    said = {"damaged": True, "gone": False}
+    names = {
+        word: [os.path.relpath(k.path, folder) for k in files if os.path.lexists(k.path) == there]
+        for word, there in said.items()
+    }
+    return "; ".join(f"{', '.join(own)}: {word}" for word, own in names.items() if own)
 
 
 def _plan(run: Run, name: str, at: str) -> list[Finding]:

@@ -5,22 +5,31 @@ Plan, strategy and database are in `repair`; what lies in the user's folders is 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import candidates, requirements_record, resources, tree_runs
 from shared.git.change import FileChange
+from shared.qr.kept_review import is_review_due
 from shared.qr.schema import read_review
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
+from shared.run import has_settings
 from state.errors import Refused
 from state.kept_files import read_kept
 from state.kept_settings import read_settings
 from state.phases import PHASES
+from state.stages import ACTIVE, IDLE, PAUSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from state.database import Run
+    from state.database import Database, Run
+
+
+PLANNER = "planner"
+CONTEXT_STEP = 2  # which writes context.json
 
 
 class Kept(NamedTuple):
@@ -31,22 +40,39 @@ class Kept(NamedTuple):
     read: Callable[[], object]
     lost: str
     way: str
+    # Whether the run cannot go on without it, so that it is missed where it is gone.
+    is_due: bool = False
 
 
-def damaged_files(run: Run) -> list[Kept]:
-    """Return the files of a run that are there and cannot be read as we have written them."""
+def damaged_files(database: Database, run: Run) -> list[Kept]:
+    """Return the files of a run that cannot be read as we have written them, or are missed."""
     found = []
-    for kept in _files(run):
+    for kept in _files(database, run):
         try:
             if os.path.lexists(kept.path):
                 kept.read()
+            elif kept.is_due:
+                found.append(kept)
         except Refused as refusal:
             if refusal.problems[0].kind == "invalid":
                 found.append(kept)
     return found
 
 
-def _files(run: Run) -> Iterator[Kept]:
+def damaged_light(database: Database) -> Kept | None:
+    """Return the settings of plans without a run where they are damaged or gone, else None."""
+    rows = [row for row in database.planning_live() if row.run_id is None]
+    path = resources.run_config_path(os.path.dirname(database.path))
+    way = f"its settings are read at HEAD again: {resources.command('mode', 'status')}"
+    try:
+        if rows:
+            read_settings(path, is_due=True)
+    except Refused:
+        return Kept(path, lambda: None, "nothing of the light plan", way)
+    return None
+
+
+def _files(database: Database, run: Run) -> Iterator[Kept]:
     here, name = run.state_dir, run.run_id
     step = resources.command("step", run.workflow, state_dir=here)
     yield Kept(
@@ -76,27 +102,40 @@ def _files(run: Run) -> Iterator[Kept]:
     )
     yield from _approved(run, step)
     yield from _of_milestones(run)
-    yield from _reviews(run, step)
+    yield from _reviews(database, run, step)
     config = resources.run_config_path(here)
     way = f"its settings are read from its base commit again: {step}"
-    yield Kept(config, lambda: read_settings(config), f"nothing of run {name}", way)
+    lost = f"nothing of run {name}"
+    yield Kept(config, lambda: read_settings(config), lost, way, has_settings(run))
     context, lane = resources.get_context_path(here), resources.lane_path(here)
     way = f"it is written again from the plan: {step}"
-    yield Kept(context, lambda: read_kept(context, _object), f"nothing of run {name}", way)
+    designed = run.workflow == PLANNER and run.step > CONTEXT_STEP and has_settings(run)
+    yield Kept(context, lambda: read_kept(context, _object), lost, way, designed)
     way = f"it is written again from what the requirements lane remembers: {step}"
-    yield Kept(lane, lambda: read_kept(lane, _object), f"nothing of run {name}", way)
+    yield Kept(lane, lambda: read_kept(lane, _object), lost, way, _is_of_a_lane(database, run))
+
+
+def _is_of_a_lane(database: Database, run: Run) -> bool:
+    """Return whether a requirements lane says that it is implemented by a run."""
+    for lane in database.runs(IDLE, ACTIVE, PAUSED):
+        if lane.workflow == REQUIREMENTS and lane.run_id != run.run_id:
+            with contextlib.suppress(Refused):
+                if requirements_record.read_lane(lane.state_dir).run == run.state_dir:
+                    return True
+    return False
 
 
 def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
     return dict(value.items())
 
 
-def _reviews(run: Run, step: str) -> Iterator[Kept]:
+def _reviews(database: Database, run: Run, step: str) -> Iterator[Kept]:
     for phase in PHASES:
         path = resources.review_path(run.state_dir, phase)
         lost = f"the answers of the review of {phase} of run {run.run_id}"
         way = f"the phase is handed in again, and its questions are asked anew: {step}"
-        yield Kept(path, partial(read_review, path), lost, way)
+        due = is_review_due(database, run, phase)
+        yield Kept(path, partial(read_review, path), lost, way, due)
 
 
 def _of_milestones(run: Run) -> Iterator[Kept]:

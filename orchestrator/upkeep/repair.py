@@ -9,8 +9,9 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.run.settings import light_settings, write_light_settings
 from orchestrator.upkeep.adopt import adopt
-from orchestrator.upkeep.kept_files import damaged_files
+from orchestrator.upkeep.kept_files import damaged_files, damaged_light
 from orchestrator.upkeep.restore import restore, restore_settings
 from orchestrator.upkeep.unknown_runs import is_unknown, lost_database, unknown_runs
 from shared import plan_refs, resources
@@ -62,6 +63,7 @@ def repair(folder: str, state_dir: str | None) -> list[SetAside]:
         found += [one for run in runs for one in _repair_plan(database, run)]
         found += [one for run in runs for one in _repair_strategy(run)]
         found += [one for run in runs for one in _repair_kept(database, run)]
+        found += _repair_light(database)
     homes = [os.path.realpath(state_dir)] if state_dir else unknown_runs(path)
     return found + [_take_up(home, path) for home in homes if is_unknown(home, path)]
 
@@ -163,11 +165,22 @@ def _repair_strategy(run: Run) -> list[SetAside]:
 def _repair_kept(database: Database, run: Run) -> list[SetAside]:
     """Set aside what else is damaged of the files that a run keeps; most runs go on without."""
     state, found = State(run.state_dir, database, run), []
-    for kept in damaged_files(run):
-        moved = _move_aside(kept.path)
+    for kept in damaged_files(database, run):
+        moved = _move_aside(kept.path) if os.path.lexists(kept.path) else kept.path
         restore(state, kept.path)
         found.append(SetAside(moved, kept.lost, kept.way))
     return found
+
+
+def _repair_light(database: Database) -> list[SetAside]:
+    """Write the settings of plans without a run anew, where they are damaged or gone."""
+    kept = damaged_light(database)
+    if kept is None:
+        return []
+    moved = _move_aside(kept.path) if os.path.lexists(kept.path) else kept.path
+    home = os.path.dirname(kept.path)
+    write_light_settings(home, light_settings(os.path.dirname(home)))
+    return [SetAside(moved, kept.lost, kept.way)]
 
 
 def _kept_by_a_ref(run: Run) -> bytes | None:

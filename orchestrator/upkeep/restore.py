@@ -7,7 +7,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from developer.verify.trees import users_tree
-from orchestrator.run.settings import write_settings
+from orchestrator.run.providers import load_models
+from orchestrator.run.settings import (
+    git_of,
+    load_settings,
+    write_lane_settings,
+    write_settings,
+)
 from shared import resources
 from shared.config import load_config
 from shared.qr.types import LoopState
@@ -71,7 +77,11 @@ def _restore_lane(state: State) -> None:
 
 
 def restore_settings(state: State) -> None:
-    """Write the settings of a run as `start` read them from its base commit."""
+    """Write the settings of a run as `start` read them from its base commit, a lane's from HEAD."""
+    if state.run.workflow == REQUIREMENTS:
+        codepath = read_lane(state.state_dir).codepath
+        write_lane_settings(state, load_settings(codepath), load_models(git_of(codepath)))
+        return
     base, repository = base_of(store.load_plan(state.plan_path)), state.repository
     commit = base.snapshot or base.commit
     settings = limited(load_config(repository.git, commit), load_user_config())

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.named.files import Files
-from quality_reviewer.named.things import UNIT, digits, words
+from quality_reviewer.named.things import UNIT, digits
 from quality_reviewer.planned_lines import PlannedLines
+from quality_reviewer.words import words
 from shared.patch import read_patch
 from shared.test_files import is_test
 from shared.tree_runs import recorded

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.named.bearing import holds
-from quality_reviewer.named.things import clauses, is_english, sentences, things, words
+from quality_reviewer.named.things import clauses, is_english, sentences, things
+from quality_reviewer.words import words
 from state.statements import is_left_out
 
 if TYPE_CHECKING:

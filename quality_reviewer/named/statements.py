@@ -14,8 +14,8 @@ from quality_reviewer.named.things import (
     sentences,
     subject,
     things,
-    words,
 )
+from quality_reviewer.words import words
 from shared.patch import read_patch
 from shared.requirements_record import IN_WORK, ORIGINAL, lane_of, read_lane
 from shared.resources import superseded_plan_path

@@ -1,4 +1,4 @@
-"""Reads what a text names: numbers, identifiers, quoted texts, paths, documents; and its words.
+"""Reads what a text names: numbers, identifiers, quoted texts, paths, documents.
 
 English is enough: a text in another language names less, and is never said to be untrue for it.
 """
@@ -90,37 +90,7 @@ _DOCUMENTS = frozenset(_DOCUMENT_WORDS.split())
 _GUIDE_WORDS = "guide manual tutorial handbook faq glossary cookbook quickstart runbook howto"
 _GUIDES = frozenset(_GUIDE_WORDS.split())
 _CODE_MARKS = re.compile(r"[=()\[\]{}\"'<>]")
-_COMMON_WORDS = """
-the and for not all any one two how has are was its may can our out who why her his him she you did
-too own via per yes nor yet off let say says said get gets set sets use put see way
-about above after again against also always another because been before being below between both
-cannot change changed changes could does doing done down each even every file files first following
-form from given goal have having here into itself just last like made make makes many more most much
-must need needs never only other others over same shall should show shows some still such take than
-that their them then there these they this those through under until used user users uses using very
-want wants well were what when where whether which while whose will with within without would your
-add adds added code function functions instead keep kept let one two new now value values text
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
-_WORD = re.compile(r"[A-Za-z]{3,}")
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
-_ENDINGS = (
-    "ations",
-    "ation",
-    "ings",
-    "ing",
-    "ions",
-    "ion",
-    "ies",
-    "ers",
-    "ed",
-    "er",
-    "es",
-    "s",
-    "e",
-    "y",
-)
-_LEAST_STEM, _LEAST_NAME = 4, 3  # letters
+_LEAST_NAME = 3  # letters
 _MOST_SHOWN = 80
 _ENGLISH = re.compile(
     r"\b(?:the|a|an|of|to|in|is|are|and|for|with|as|on|at|by|be|it)\b", re.IGNORECASE
@@ -174,20 +144,6 @@ def subject(clause: str, files: Files) -> Thing | None:
     begins = _SUBJECT.match(clause)
     found = _things(begins[0], files) if begins else ()
     return next((thing for thing in found if thing.kind == "identifier"), None)
-
-
-def words(text: str) -> set[str]:
-    """Return the stems of the rarer words of a text, those in identifiers too."""
-    found = (w.lower() for w in _WORD.findall(_HUMP.sub(" ", text)))
-    return {stem(word) for word in found if word not in _COMMON}
-
-
-def stem(word: str) -> str:
-    """Return a word without its ending, so that rounded and rounding are one."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
-            return word.removesuffix(ending)
-    return word
 
 
 def is_english(text: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.few_paths import tree_at
+from shared.git.change import ends
+from shared.git.few_paths import tree_and_rules, tree_at
 from shared.git.journal import Journal, check_copies, is_on_side, load_journal, save_journal
 from shared.git.prepare import prepare
 from shared.git.replay import Raced, check_sides, replay
@@ -14,9 +15,9 @@ from state.errors import AGAIN, Refused
 from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from shared.git.change import Change
+    from shared.git.change import Change, Entry
     from shared.git.repository import Repository
     from shared.git.vault import Vault
     from state.errors import Problem
@@ -54,17 +55,18 @@ def apply(
     system fails while writing; the same command then works when the cause is gone.
     """
     journal = load_journal(folder)
+    there = tree_and_rules(repo.git, "HEAD", ends(changes))
     if journal is None or journal.state == "undone":
-        journal, how = prepare(repo, vault, changes, folder, digest), "applied"
+        journal, how = prepare(repo, vault, changes, folder, digest, there), "applied"
     else:
         _check_same(journal, digest, folder)
-        if journal.state == "applied" and not check_tree(repo, vault, changes):
+        if journal.state == "applied" and not check_tree(repo, vault, changes, there):
             return Applied(tuple(move.path for move in journal.moves), "already")
         how = "finished"
         if problems := _in_the_way(repo, journal):
             raise Refused.of(problems)
     _go_forward(repo, folder, journal)
-    _prove(repo, vault, changes, folder, journal)
+    _prove(repo, vault, changes, folder, journal, there)
     return Applied(tuple(move.path for move in journal.moves), how)
 
 
@@ -91,11 +93,16 @@ def _go_forward(repo: Repository, folder: str, journal: Journal) -> None:
 
 
 def _prove(
-    repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, journal: Journal
+    repo: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    folder: str,
+    journal: Journal,
+    there: Mapping[str, Entry],
 ) -> None:
     """Check through git that the user's files match the plan, and mark the apply as done."""
     try:
-        problems = check_tree(repo, vault, changes)
+        problems = check_tree(repo, vault, changes, there)
         if not problems:
             save_journal(folder, journal._replace(state="applied"))
             return

@@ -26,7 +26,7 @@ from state.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from shared.git.change import Change
+    from shared.git.change import Change, Entry
     from shared.git.repository import Repository
     from shared.git.vault import Vault
     from state.errors import Problem
@@ -34,23 +34,29 @@ if TYPE_CHECKING:
 
 @refusing()
 def prepare(
-    repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
+    repo: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    folder: str,
+    digest: str,
+    there: Mapping[str, Entry],
 ) -> Journal:
     """Store copies of the planned files before and after the apply; save and return the journal.
 
-    Refused if a planned file is not as the plan found it; the user's tree is only read.
+    Refused if a planned file is not as the plan found it; the user's tree is only read. `there` is
+    what `tree_and_rules` says of HEAD.
     """
     planned = ends(changes)
     empty_journal(folder)
     # Copied, then compared through git, then compared with the copy again: one of the two
     # finds a file that was saved meanwhile.
     before = _copy_before(repo, planned, folder)
-    found = check_before(repo, vault, changes)
+    found = check_before(repo, vault, changes, there)
     for problem in found:
         problem.allowed = "commit or stash this file, then run the same command again"
     _refuse(found)
     staged = os.path.join(folder, "staged")
-    _stage_after(repo, vault, changes, staged)
+    _stage_after(repo, vault, changes, staged, there)
     after = _copy_after(planned, before, folder, staged)
     remove_tree(staged)
     seal_copies(folder)
@@ -69,7 +75,8 @@ def check_checkout(repo: Repository, vault: Vault, changes: Sequence[Change]) ->
     """
     with vault.scratch() as folder:
         try:
-            _stage_after(repo, vault, changes, os.path.join(folder, "staged"))
+            there = tree_and_rules(repo.git, "HEAD", ends(changes))
+            _stage_after(repo, vault, changes, os.path.join(folder, "staged"), there)
         except Refused as refusal:
             return list(refusal.problems)
     return []
@@ -103,7 +110,13 @@ def _copy_after(
     return found
 
 
-def _stage_after(repo: Repository, vault: Vault, changes: Sequence[Change], staged: str) -> None:
+def _stage_after(
+    repo: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    staged: str,
+    there: Mapping[str, Entry],
+) -> None:
     """Write the planned files below `staged` as git would check them out in the user's tree.
 
     The blobs are made from the plan's patches alone; each file is then read back through git:
@@ -118,7 +131,6 @@ def _stage_after(repo: Repository, vault: Vault, changes: Sequence[Change], stag
         apply_patches(git, changes)
     with vault.scratch() as scratch:
         git = quarantined(repo, vault, os.path.join(scratch, "index"), repo.root)
-        there = tree_and_rules(git, "HEAD", after)
         fill_index(git, there, after, repo.zero)
         names = "".join(f"{path}\0" for path, entry in after.items() if entry).encode()
         git.run("checkout-index", "-z", "--stdin", f"--prefix={staged}/", stdin=names)

@@ -42,10 +42,15 @@ class Blocked(str):
     __slots__ = ()
 
 
-def check_before(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
+def check_before(
+    repo: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    there: Mapping[str, Entry] | None = None,
+) -> list[Problem]:
     """Return a problem for each planned file that is not in its state before the plan (PL-26)."""
     wanted = {path: end.before for path, end in ends(changes).items()}
-    return _compare(repo, states_before(repo, vault, changes), wanted)
+    return _compare(repo, states_before(repo, vault, changes, there), wanted)
 
 
 def states_before(
@@ -62,10 +67,15 @@ def states_before(
     return read_states(repo, vault, wanted, PathChanges(removed, added), there=there)
 
 
-def check_tree(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
+def check_tree(
+    repo: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    there: Mapping[str, Entry] | None = None,
+) -> list[Problem]:
     """Return a problem for each planned file that is not in its state after the plan (PL-29)."""
     wanted = {path: end.after for path, end in ends(changes).items()}
-    return _compare(repo, read_states(repo, vault, wanted), wanted)
+    return _compare(repo, read_states(repo, vault, wanted, there=there), wanted)
 
 
 def compare_at(

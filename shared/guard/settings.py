@@ -70,7 +70,8 @@ def _stored(state_dir: str | None) -> tuple[tuple[str, ...], ...]:
         with open(path, "rb") as file:
             found = json.load(file)["config"]
     except FileNotFoundError:
-        return ()
+        reason = f"{path}, the settings stored when planning began, is gone"
+        raise Denied(reason, "tell the user, who can run `planner repair`") from None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         reason = f"{path}, the settings stored when planning began, cannot be read"
         raise Denied(reason, "tell the user, who can start planning anew") from None

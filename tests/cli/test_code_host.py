@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.ci.code_host import find_program
 from shared.git.command import Git
 from tests.journey import FILES, Journey, call, shell, way_out
 
@@ -102,6 +103,22 @@ def test_the_remote_decides_which_program_is_asked(make_repo: Repositories, path
     repository.git("remote", "add", "origin", "git@gitlab.example.com:a/b.git")
     assert call(repository.path, "start", "--issue", "1", "--depth", "full").code == 0
     assert both[1].argv()[-2:] == ["--output", "json"]
+
+
+@pytest.mark.requirement("HO-8")
+@pytest.mark.parametrize(
+    ("site", "name"), [("gitlab", "glab"), ("github", "gh"), ("example", "gh"), ("", "gh")]
+)
+def test_the_program_is_that_of_the_host_and_the_first_for_an_unknown_one(
+    repo: Repository, path: Path, site: str, name: str
+) -> None:
+    for each in ("gh", "glab"):
+        Program(path, each)
+    if site:
+        (repo.path / ".git/config").write_text(f'[remote "a"]\n\turl = https://{site}.com/a/b\n')
+    program = find_program(str(repo.path))
+    assert program is not None
+    assert program.name == name
 
 
 @pytest.mark.requirement("HO-8")

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from cli.demo.command import _where
 from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
 from shared.steps.entry_points import discover_workflows
@@ -203,6 +204,16 @@ def test_the_host_is_short_and_names_no_step(name: str) -> None:
     assert len(source.splitlines()) <= 150
     assert not names & said
     assert not [line for line in source.splitlines() if '"number"' in line and "==" in line]
+
+
+def test_what_is_kept_is_told_with_a_command_and_else_how_to_keep_it() -> None:
+    plan = "/kept/repository/.planner/runs/*/plan.md"
+    assert _where({"kept": "/kept"}).splitlines() == [
+        "  blocks    /kept/calls",
+        f"  plan      {plan}",
+        "  commit    git -C /kept/repository show",
+    ]
+    assert "planner demo --keep DIR" in _where({"kept": ""})
 
 
 # A player of its own, with programs that print what the test wants

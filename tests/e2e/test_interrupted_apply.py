@@ -79,7 +79,7 @@ def test_whatever_the_user_commits_after_an_interrupted_apply_nothing_needs_hand
     project, block, planned = journey.repository, journey.last, dict(journey.edits)
     half_applied(journey)
     kept = Kept(project)
-    for name in part([*DEEDS], 2):
+    for name in part([*DEEDS], 4):
         kept.restore()
         DEEDS[name](project)
         journey.last = block

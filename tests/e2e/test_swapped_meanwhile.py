@@ -89,7 +89,7 @@ def test_at_whatever_moment_nothing_outside_is_changed_and_the_command_can_be_re
     kept = Kept(swap.project)
     with at_moment(0, lambda: None) as count:
         assert journey.run(*words).code == 0
-    tried = part(range(1, count() + 1, count() // TIMES), 4)
+    tried = part(range(1, count() + 1, count() // TIMES), 7)
     # The first moment, at which nothing is done yet, comes last: from there the run goes on.
     for number in sorted({1, *tried}, reverse=True):
         kept.restore()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[str], None]
 
-FAULTS = 4
+FAULTS = 2
 
 pytestmark = [
     pytest.mark.slow,

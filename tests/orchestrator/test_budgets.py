@@ -6,6 +6,7 @@ which `plan diff` prints, nor what a person's commands print.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -36,17 +37,19 @@ ALONE_TOKENS, ALONE_CALLS = 3_000, 6
 CHOSEN_TOKENS, CHOSEN_CALLS = 3_500, 6
 FULL_ALONE_TOKENS, FULL_ALONE_CALLS = 7_000, 10
 REVISION_TOKENS, REVISION_CALLS = 1_500, 5
+RENAMED_TOKENS, RENAMED_CALLS = 4_000, 10
 BUDGETS_HEAD = """\
 # What a run costs to read
 
 Tokens are characters by four. Counted is all that is printed to the host and its agents, and
 SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
 tokens for the small plan with a reviewer that is an agent, 3,000 in 6 commands without agents,
-3,500 where a strategy has chosen to plan,
-1,500 in 5 commands for a revision of one file, 10,000 for the planning in full, 7,000 in 10
-commands for all of it without agents, 600 in one command for carrying out an
-approved plan, 3,000 for carrying out intents beside what their agents read, 1,500 for a fix round
-beside what the plan says, which its agents have not seen, and 2,200 with it.
+3,500 where a strategy has chosen to plan, 1,500 in 5 commands for a revision of one file, 4,000 in
+10 commands of the host for a method that is renamed in a full plan (with agents beside what the
+plan says), 10,000 for the planning in full, 7,000 in 10 commands for all of it without agents, 600
+in one command for carrying out an approved plan, 3,000 for carrying out intents beside what their
+agents read, 1,500 for a fix round beside what the plan says, which its agents have not seen, and
+2,200 with it.
 `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
 """
 PERSON = ("approve", "mode", "config")
@@ -120,13 +123,13 @@ def reading(journey: Journey) -> Callable[[Answer], list[dict[str, Any]]]:
     return answer
 
 
-def unstarted(make_repo: Repositories) -> Journey:
-    """Return a run with three milestones and eight intents that is not started yet."""
+def unstarted(make_repo: Repositories, shares: tuple[int, ...] = SHARES) -> Journey:
+    """Return a run with so many milestones, of so many intents each, that is not started yet."""
     modules = ", ".join(
-        f"m{n}_{k}" for n, count in enumerate(SHARES, 1) for k in range(1, count + 1)
+        f"m{n}_{k}" for n, count in enumerate(shares, 1) for k in range(1, count + 1)
     )
     verify = f"[verify]\ncommands = [\"PYTHONPATH=src python3 -c 'import {modules}'\"]\n"
-    journey = larger(make_repo, "repo", SHARES, {"planner.toml": verify})
+    journey = larger(make_repo, "repo", shares, {"planner.toml": verify})
     journey.answers["context.json"] = CONTEXT
     journey.review = "full"
     journey.verdicts = reading(journey)
@@ -344,6 +347,41 @@ def test_a_revision_of_one_file_stays_within_its_budget(
     assert spent <= REVISION_TOKENS
 
 
+@pytest.mark.requirement("FC-3", "SD-6")
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "agents"])
+def test_a_method_that_a_remark_renames_in_a_full_plan_stays_within_its_budget(
+    make_repo: Repositories, golden: Golden, *, alone: bool
+) -> None:
+    """All that is read counts where the host works alone; with agents, what is not the plan's."""
+    journey = unstarted(make_repo, (2, 2, 2, 2))
+    if alone:
+        journey.verdicts = passing
+        journey.start("--alone")
+    submitted = journey.to("submitted").last
+    begun, read = len(journey.calls), len(journey.read)
+    journey.answers["remarks.md"] = "Call f of src/m3_2.py add_two: its callers look for that."
+    journey.write_answers()
+    journey.follow(submitted.next("remarks"))
+    [row] = json.loads(journey.planner("plan", "show", "M-003", "--json").text)
+    fields = {"requirements": ["T-1", "RM-001"]}
+    journey.answers["design.json"] = [
+        {"op": "set", "id": "M-003", "version": row["version"], "fields": fields}
+    ]
+    journey.edits = {"src/m3_2.py": "def add_two(x):\n    return x + 2\n"}
+    journey.to("submitted")
+    calls = [c for c in journey.calls[begun:] if c[0] not in PERSON and (alone or not by_agent(c))]
+    texts = journey.read[read:]
+    spent = sum(tokens(read_by(journey, text)) for text in texts)
+    of_plan = re.compile(r'<data name="(?:plan|request|summary)">.*?</data>\n', re.DOTALL)
+    own = sum(tokens(of_plan.sub("", read_by(journey, text))) for text in texts)
+    total = f"tokens {spent}, without what the plan says {own}, calls of the host {len(calls)}"
+    name = f"budgets/renamed-{'alone' if alone else 'agents'}.txt"
+    golden(name, "\n".join([total, *costs(journey, texts)]) + "\n")
+    assert "add_two" in journey.planner("plan", "diff").text
+    assert len(calls) <= RENAMED_CALLS
+    assert (spent if alone else own) <= RENAMED_TOKENS
+
+
 @pytest.mark.requirement("FC-1")
 def test_an_approved_plan_is_carried_out_by_one_command_within_its_budget(
     make_repo: Repositories, golden: Golden
@@ -393,6 +431,8 @@ def test_the_document_of_budgets_is_what_was_measured(golden: Golden) -> None:
         "A small plan of a host without sub-agents, from start to proof": "small-alone",
         "The same where a strategy has chosen to plan": "small-alone-strategy",
         "A revision of it that changes one file, from the remarks to the proof": "revision",
+        "A method renamed by a remark in a full plan of four milestones": "renamed-alone",
+        "The same with agents, of which each is new": "renamed-agents",
         "A plan of three milestones and eight intents in full, from start to approval": "planning",
         "The same with a host without sub-agents, from start to proof": "full-alone",
         "The same plan carried out, from approval to proof, without a review": "execution",

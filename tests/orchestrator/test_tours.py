@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     Repositories = Callable[..., Repository]
 
 LONGEST_BLOCK = 30_000
-EVERY = 1 if LONG else 4  # of the printed commands, one of so many runs
-AGAIN = 2  # in the short form, of the steps one of so many is printed again
+EVERY = 1 if LONG else 10  # of the printed commands, one of so many runs
+AGAIN = 4  # in the short form, of the steps one of so many is printed again
 # Only these may be refused: there is no place here, a person has not approved yet, the plan is not
 # applied yet, or an agent has not written its answer yet.
 REFUSED = ("tree run", "exec run", "exec apply", "undo", "exec done", "exec ask", "exec reconcile")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.qr.schema import Review, write_review
 from shared.qr.types import Item
-from shared.resources import review_path
+from shared.resources import plan_path, review_path
 from shared.steps.entry_points import find_workflow
 from shared.steps.printing import print_step
 from state.errors import Refused
+from state.files import write_json
 from tests.journey import Answer
 from tests.shared.execution.scene import Scene, milestone
 
@@ -58,3 +60,28 @@ def test_a_group_that_there_is_not_is_refused_with_those_there_are(tmp_path: Pat
     [problem] = refused.value.problems
     assert (problem.at, problem.problem) == ("--group", "the questions have no group 3")
     assert problem.allowed == "1, 2"
+
+
+@pytest.mark.requirement("SD-5", "SD-6")
+def test_a_reviewer_of_a_revision_reads_the_reasons_of_its_questions_one_of_new_code_all(
+    tmp_path: Path,
+) -> None:
+    scene = Scene(tmp_path, [milestone(1, "a.py")])
+    with open(plan_path(scene.state_dir), encoding="utf-8") as file:
+        plan = json.load(file)
+    plan["context"]["rejected_alternatives"] = ["a cache"]
+    write_json(plan_path(scene.state_dir), plan)
+    for phase in ("plan-code", "impl-code"):
+        write_review(
+            review_path(scene.state_dir, phase),
+            Review(phase, 1, [ITEMS[1]._replace(group="1", status="TODO")]),
+        )
+    for revision, (workflow, step, phase), shows in (
+        (1, ("planner", 7, "plan-code"), True),
+        (2, ("planner", 7, "plan-code"), False),
+        (2, ("executor", 4, "impl-code"), True),
+    ):
+        stage = "gathering" if workflow == "planner" else "executing"
+        state = scene.place(workflow=workflow, step=step, stage=stage, revision=revision)
+        text = print_step(find_workflow(f"{phase}-qr"), 1, state, {"group": "1"})
+        assert ("not wanted: a cache" in text) == shows, (revision, phase)

@@ -105,6 +105,25 @@ def test_at_most_eight_reviewers_share_the_questions_evenly(count: int) -> None:
     assert {i.group for i in grouped(items, plan, small=True)} == {"1"}
 
 
+@pytest.mark.requirement("PL-23", "SD-6")
+@pytest.mark.parametrize(("open_ones", "reviewers"), [((), 1), ((9,), 1), ((1, 5, 9), 1),
+                                                     ((1, 4, 7, 9), 2)])  # fmt: skip
+def test_only_milestones_with_an_open_question_need_a_reviewer(
+    open_ones: tuple[int, ...], reviewers: int
+) -> None:
+    milestones = [
+        make_milestone(id=f"M-{n:03}", number=n, files=[f"src/m{n}.py"], code_intents=[],
+                       tests={"skip_reason": "x"})
+        for n in range(1, 10)
+    ]  # fmt: skip
+    names = {f"M-{n:03}" for n in open_ones}
+    items = [i._replace(status="TODO" if i.scope in names else "PASS") for i in items_of(9, 1, 2)]
+    found = grouped(items, make_plan(milestones=milestones), small=False)
+    asked = {i.group for i in found if i.status == "TODO"}
+    assert len({i.group for i in found}) == reviewers
+    assert len(asked) == (reviewers if open_ones else 0)
+
+
 @pytest.mark.requirement("RV-2")
 @pytest.mark.parametrize("of_plan", [0, 1, 2, 3])
 @pytest.mark.parametrize("count", [4, 5, 7, 10, 13, 24, 25, 60])

@@ -75,6 +75,8 @@ WHOLE = {
         "scenarios": {"normal": ["a wall"], "edge": ["no wall"], "error": ["no paint"]},
     },
     "documentation": {"docstrings": [{"id": "DOC-001", "file": "paint.py", "text": "why red"}]},
+    "code_changes": [{"id": "CC-001", "file": "paint.py", "intent_ref": "CI-001",
+                      "why_comments": [{"text": "red is cheap", "decision_ref": "DL-001"}]}],
     "waits_for": ["CP-001"], "files": ["paint.py", "GUIDE.md"],
 }  # fmt: skip
 ASKED = {"id": "CP-001", "question": "Which?", "options": [

@@ -14,6 +14,7 @@ import pytest
 from cli.main import main
 from shared.commands import COMMANDS
 from tests.e2e.drive import design
+from tests.forms import part
 from tests.journey import printed
 from tests.prepared import kept
 from tests.state.plans import add
@@ -281,15 +282,18 @@ def unfreeze_all(data: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     ("edit", "formatted"),
-    [
-        (edit_name, False),
-        (edit_patch, False),
-        (edit_out_of_range, False),
-        (unfreeze, False),
-        (unfreeze_all, False),
-        (edit_name, True),
-        (edit_patch, True),
-    ],
+    part(
+        [
+            (edit_name, False),
+            (edit_patch, False),
+            (edit_out_of_range, False),
+            (unfreeze, False),
+            (unfreeze_all, False),
+            (edit_name, True),
+            (edit_patch, True),
+        ],
+        3,
+    ),
 )
 def test_a_plan_edited_by_hand_is_refused_by_every_command_with_the_place(
     frozen: Run, edit: Callable[[dict[str, Any]], str], *, formatted: bool
@@ -426,7 +430,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.requirement("PL-10")
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("damage", part([*DAMAGE], 3))
 def test_a_damaged_plan_is_an_error_for_every_command_and_is_left_as_it_is(
     run: Run, damage: str
 ) -> None:

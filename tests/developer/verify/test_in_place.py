@@ -20,6 +20,7 @@ from shared.resources import quote
 from shared.verified import facts_of
 from state.errors import AGAIN, Refused
 from tests.developer.verify.conftest import DEADLINE_S, FILES, PYTHON, Site, running, until, yes
+from tests.forms import part
 from tests.place import need_place
 
 if TYPE_CHECKING:
@@ -303,14 +304,14 @@ def test_the_planners_own_files_and_secrets_are_absent(site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("command", "code", "shown"),
-    [
+    part([
         ("sleep 300", 124, "[ended by the time limit after "),
         ("yes 0123456789012345678901234567890123456789 | head -c 100000000", 137,
          "[ended: more than 64 MiB of output]"),
         ("f() { f | f & }; f; sleep 300", None, ("[ended", "Cannot fork")),
         ("read x </dev/tty", 2, "No such device or address"),
         ("no-such-program-here", 127, "not found"),
-    ],
+    ], 2),
 )  # fmt: skip
 def test_what_goes_wrong_is_bounded_and_said_and_the_next_command_runs(
     site: Site, command: str, code: int | None, shown: str | tuple[str, ...]
@@ -327,7 +328,7 @@ def test_what_goes_wrong_is_bounded_and_said_and_the_next_command_runs(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "shown", "note"),
-    [
+    part([
         ("echo x >/etc/planner-test; echo x >OUTSIDE/x", "Read-only file system", "write only in"),
         ("rm -rf ~/.config ../*; echo x >~/new; exit 1", "", ""),
         ("cat ~/.netrc .env || exit 5", "No such file or directory", ""),
@@ -337,7 +338,7 @@ def test_what_goes_wrong_is_bounded_and_said_and_the_next_command_runs(
         ("setsid sh -c 'sleep 273 & sleep 273' & (sleep 273 &) ; exit 4", "", ""),
         ("head -c 3000000000 /dev/zero >/tmp/big; exit 3", "No space left on device|File size", ""),
         ("mkfifo p; cat p", "ended by the time limit|not permitted", ""),
-    ],
+    ], 3),
 )  # fmt: skip
 def test_what_a_command_must_not_do_is_named_and_leaves_nothing_behind(
     site: Site, tmp_path: Path, command: str, shown: str, note: str

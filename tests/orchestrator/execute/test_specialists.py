@@ -75,7 +75,18 @@ def test_an_agent_reads_its_tools_and_its_budget(make_repo: Repositories) -> Non
     limits: dict[str, Any] = {"max_tokens": 5000, "max_turns": 3, "allowed_tools": ["Read", "Edit"]}
     journey = writing(make_repo, **limits)
     part = milestone_agent(journey, "M-001").data("your part")
-    assert part.splitlines() == ["tools: edit, read", "tokens at most: 5000", "turns at most: 3"]
+    assert part.splitlines() == [
+        f"Implementation Specialist: {MODES['code'].guidance}",
+        "tools: edit, read", "tokens at most: 5000", "turns at most: 3",
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("PC-5", "PL-9")
+def test_an_agent_asks_before_it_destroys_or_runs_what_lasts(make_repo: Repositories) -> None:
+    task = milestone_agent(writing(make_repo), "M-001").block.findtext("task") or ""
+    assert "Ask also before you delete or rewrite what no intent names" in task
+    assert "a command whose effect outlasts this worktree" in task
+    assert task.index("questions-M-001.json") < task.index("Ask also before")
 
 
 @pytest.mark.requirement("PC-6")

@@ -15,6 +15,7 @@ from shared.mode import limits, sessions
 from shared.mode.memory import Memory
 from state.database import Database
 from state.errors import Refused
+from tests.forms import part
 from tests.journey import FILES, LAUNCHER, Journey, call, words_of
 from tests.light_plans import Lightly
 from tests.shared.guard.client import SESSION, Client, planned_in
@@ -138,7 +139,7 @@ def ending(client: Client) -> list[str]:
     return words_of(LAUNCHER + reason.rpartition(LAUNCHER)[2])
 
 
-@pytest.mark.parametrize("lose", LOSSES)
+@pytest.mark.parametrize("lose", part(LOSSES, 2))
 def test_what_forgets_a_session_ends_no_guarding_and_a_person_can_from_any_folder(
     repo: Repository, tmp_path: Path, lose: Callable[[Path], None]
 ) -> None:

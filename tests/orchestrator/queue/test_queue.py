@@ -23,6 +23,7 @@ class Queue:
 
     def __init__(self, repository: Repository) -> None:
         self.path = str(repository.path)
+        self.git = repository.git
 
     def __call__(self, *words: str) -> Answer:
         return call(self.path, *words)
@@ -140,6 +141,78 @@ def test_two_sessions_do_not_go_on_with_the_same_plan_of_the_queue(queue: Queue)
     third = queue("queue", "next", "--agent", "s-3")
     assert (third.code, third.problems[0][0]) == (1, "not_found")
     assert "another session works on Q-001, Q-002" in third.text
+
+
+@pytest.mark.requirement("SD-8")
+def test_a_session_goes_on_with_its_own_plan_before_one_that_nobody_works_on(queue: Queue) -> None:
+    queue.add("Parse dates")
+    queue.add("Format dates", "--after", "Q-001")
+    queue("start", "Parse dates")
+    own = queue("start", "Format dates", "--depth", "full", "--agent", "s-1")
+    again = queue("queue", "next", "--agent", "s-1")
+    assert again.block.get("state_dir") == own.block.get("state_dir"), again.text
+
+
+@pytest.mark.requirement("PC-14", "SD-8")
+def test_status_shows_what_waits_before_the_first_run_between_runs_and_beside_several(
+    queue: Queue,
+) -> None:
+    queue.add("Parse dates")
+    queue.add("Format dates", "--after", "Q-001")
+    waits = ["Q-001 READY Parse dates", "Q-002 WAITING Format dates · waits for Q-001"]
+    before = queue("status")
+    assert before.data("queue").splitlines() == waits, before.text
+    assert words_of(before.next("queue")) == ["queue", "next"]
+    assert json.loads(queue("status", "--json").text)["queue"] == waits
+    assert queue("status", "--line").text == "2 plans wait in the queue\n"
+    weighed = queue("start", "Something else")
+    assert queue("status").data("queue").splitlines() == waits, "while it is weighed"
+    queue("start", "A third", "--depth", "full", "--agent", "s-1")
+    queue("start", "A fourth", "--depth", "full", "--agent", "s-2")
+    several = queue("status")
+    assert several.data("under way")
+    assert several.data("queue").splitlines() == waits, several.text
+    assert json.loads(queue("status", "--json").text)["queue"] == waits
+    for run in json.loads(queue("status", "--json").text)["under_way"]:
+        queue("cancel", "--state-dir", run["state_dir"])
+    between = queue("status", "--state-dir", weighed.state_dir)
+    assert between.data("queue").splitlines() == waits, between.text
+    assert words_of(between.next("queue")) == ["queue", "next"]
+    assert queue("status", "--line").text.endswith(" · 2 plans wait in the queue\n")
+    queue("queue", "remove", "Q-001")
+    queue("queue", "remove", "Q-002")
+    assert queue("status").data("queue") == ""
+    assert not queue("status").block.findall("next")
+
+
+@pytest.mark.requirement("PC-14")
+def test_a_long_request_and_a_long_queue_are_shown_in_short_and_whole_as_json(
+    queue: Queue,
+) -> None:
+    long = "Parse dates " * 10_000
+    queue.add(long)
+    for number in range(25):
+        queue.add(f"Task {number}")
+    for words in (("status",), ("queue", "list")):
+        shown = queue(*words).data("queue").splitlines()
+        assert len(shown[0]) < 300, words
+        assert shown[0].startswith("Q-001 READY Parse dates Parse dates")
+    assert shown[-1].startswith("Q-026"), "the list itself is whole"
+    assert queue("status").data("queue").splitlines()[-1] == "6 more"
+    assert queue.rows()[0]["request"] == long.strip()
+
+
+@pytest.mark.requirement("PC-14", "PC-11")
+def test_where_the_planner_is_turned_off_the_queue_starts_nothing(queue: Queue) -> None:
+    queue.add("Parse dates")
+    config = Path(queue.path, "planner.toml")
+    config.write_text("[planner]\nenabled = false\n", encoding="utf-8")
+    queue.git("add", "planner.toml")
+    queue.git("commit", "-qm", "off")
+    refused = queue("queue", "next")
+    assert refused.code == 1, refused.text
+    assert "the planner is turned off here" in refused.text
+    assert queue.statuses() == {"Q-001": "READY"}
 
 
 @pytest.mark.requirement("PC-14")

@@ -18,6 +18,7 @@ from orchestrator.run.panel import (
     where,
 )
 from orchestrator.run.status import watch
+from shared.execution.costs import WARNING
 from shared.execution.progress import View
 from tests.journey import words_of
 from tests.shared.execution.scene import OPTIONS, Scene, checkpoint, milestone
@@ -124,6 +125,9 @@ def test_a_submitted_plan_waits_for_its_person_also_before_anything_has_begun(
         ("executor", 1, "Submitted for approval"), ("executor", 2, "Approved, to be carried out"),
         ("executor", 3, "Writing the code"), ("executor", 6, "Writing the documentation"),
         ("executor", 9, "Applied, to be committed"), ("strategy", 2, "Deciding whether to plan"),
+        ("strategy", 1, "Gathering what the decision needs"),
+        ("strategy", 3, "Asking what is meant"), ("strategy", 4, "Finding out"),
+        ("strategy", 5, "Writing the answer"), ("strategy", 6, "Judging the answer"),
         ("strategy", 7, "Making a workflow"), ("requirements", 4, "Working on the requirements"),
     ],
 )  # fmt: skip
@@ -172,3 +176,34 @@ def test_the_line_of_a_run_under_way_counts_what_holds_it(tmp_path: Path) -> Non
     assert [*shown] == ["CP-001 jwt", "CP-001 session", "M-001 retry"]
     assert words_of(shown["M-001 retry"])[:2] == ["retry", "M-001"]
     assert words_of(shown["CP-001 session"])[:3] == ["decide", "CP-001", "session"]
+
+
+@pytest.mark.requirement("PC-16")
+def test_the_line_warns_of_the_assistants_context_at_every_step(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, [milestone(1, "a.py")])
+    warned = {"step_id": "", "resource": "context", "used": 90, "limit": 100, "percent": 90,
+              "notes": "Compact it."}  # fmt: skip
+    for workflow, step in (("planner", 3), ("planner", 6), ("strategy", 1), ("executor", 3)):
+        state = scene.place(workflow=workflow, step=step, stage="gathering", status="ACTIVE")
+        with state.database as database:
+            database.event(state.run, WARNING, warned)
+        view = None if workflow == "strategy" else View(state)
+        assert ticker(state, view).endswith(" · ⚠ the assistant used 90 % of its context")
+    ended = scene.place(status="CANCELLED")
+    assert "⚠" not in ticker(ended, View(ended)), "nobody can compact it any more"
+
+
+@pytest.mark.requirement("PC-5")
+def test_the_panel_names_who_carries_out_a_milestone_where_the_plan_says_so(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        milestone(1, "a.py", owner="frontend team"),
+        milestone(2, "b.py", owner="frontend team", delegated_to="docs-bot"),
+        milestone(3, "c.py"),
+    ]
+    view = Scene(tmp_path, rows).view()
+    shown = {line.split()[1]: line for line in panel(view) if " M-" in line}
+    assert shown["M-001"].endswith(" · by frontend team")
+    assert shown["M-002"].endswith(" · by docs-bot")
+    assert " · by " not in shown["M-003"]

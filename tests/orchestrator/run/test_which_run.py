@@ -124,3 +124,81 @@ def test_a_light_plan_is_not_lost_to_a_start_of_other_words(make_repo: Repositor
     asked = call(repo.path, "start", OTHER)
     assert asked.data("planned").startswith(f"“{ONE}”")
     assert call(repo.path, *words_of(asked.next("go on"))).data("task") == ONE
+
+
+@pytest.mark.requirement("SD-8", "PM-2")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("queue", "next"),
+        ("start", "--planning", "--alone", "--codepath", "."),
+        ("step", "planner", "1", "--request", OTHER),
+    ],
+    ids=["queue", "requirements", "step"],
+)
+def test_whatever_begins_beside_what_the_session_plans_asks_first(
+    make_repo: Repositories, words: tuple[str, ...]
+) -> None:
+    repo = make_repo(files=FILES)
+    run = Journey(repo, ONE).to("context")
+    run.call("queue", "add", OTHER)
+    asked = run.call(*words)
+    assert asked.code == 0, asked.text
+    assert f"“{ONE}”, planner step 2" in asked.data("planned")
+    assert [option.get("value") for option in asked.block.iter("option")] == ["go on", "beside"]
+    assert not (repo.path / "planning").exists(), "nothing was begun"
+    assert run.call("status").data("also under way") == ""
+    assert run.call(*words_of(asked.next("go on"))).state_dir == run.state_dir
+    beside = run.call(*words_of(asked.next("beside")))
+    assert beside.code == 0, beside.text
+    assert beside.state_dir not in {"", run.state_dir}
+
+
+@pytest.mark.requirement("SD-8", "PM-2")
+def test_a_light_plan_is_not_lost_to_the_queue_either(make_repo: Repositories) -> None:
+    repo = make_repo(files=FILES)
+    call(repo.path, "queue", "add", OTHER)
+    call(repo.path, "mode", "enter", ONE, "--agent", "s-1")
+    asked = call(repo.path, "queue", "next", "--agent", "s-1")
+    assert asked.data("planned").startswith(f"“{ONE}”")
+    assert call(repo.path, *words_of(asked.next("go on"))).data("task") == ONE
+    assert OTHER in call(repo.path, *words_of(asked.next("beside"))).text
+
+
+@pytest.mark.requirement("SD-8")
+def test_the_queue_asks_before_the_session_joins_a_run_that_nobody_works_on(
+    make_repo: Repositories,
+) -> None:
+    repo = make_repo(files=FILES)
+    run = Journey(repo, ONE).to("context")
+    call(repo.path, "queue", "add", OTHER)
+    # Begun by hand, and worked on by nobody yet.
+    other = call(repo.path, *words_of(run.call("start", OTHER).next("beside")))
+    asked = call(repo.path, "queue", "next")
+    assert f"“{ONE}”" in asked.data("planned")
+    assert call(repo.path, *words_of(asked.next("beside"))).state_dir == other.state_dir
+
+
+@pytest.mark.requirement("SD-8", "RL-3")
+def test_requirements_that_the_session_works_on_begin_again_without_a_question(
+    make_repo: Repositories,
+) -> None:
+    rounds = Rounds(make_repo(files=FILES))
+    rounds.to_review()
+    again = rounds.start()
+    assert again.block.get("workflow") == "requirements", again.text
+    rounds = Rounds(make_repo("planned", files=FILES))
+    rounds.to_plan()
+    again = rounds.start()
+    assert again.block.get("workflow") == "requirements", again.text
+
+
+@pytest.mark.requirement("SD-8", "PM-2")
+def test_a_start_beside_keeps_the_state_directory_that_was_named(
+    make_repo: Repositories,
+) -> None:
+    repo = make_repo(files=FILES)
+    run = Journey(repo, ONE).to("context")
+    home = repo.path / ".planner" / "runs" / "mine"
+    asked = run.call("start", OTHER, "--state-dir", str(home))
+    assert run.call(*words_of(asked.next("beside"))).state_dir == str(home)

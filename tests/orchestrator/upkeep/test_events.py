@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,6 +55,26 @@ def test_following_begins_after_a_number_and_ends_when_nobody_waits(scene: Scene
     state = scene.state()
     (found,) = follow(state.database, state.run, 1, lambda: False)
     assert found["event"] == "PlanStepUpdate"
+
+
+def test_events_are_printed_and_each_one_comes_where_they_are_followed_for_a_time(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.events.EVERY_S", 0)
+    words = ("events", "--state-dir", scene.state_dir)
+    (line,) = call(os.sep, *words).data("events").splitlines()
+    assert "started: Parse dates" in line
+    row = json.loads(call(os.sep, *words, "--follow", "--seconds", "0", "--json").text)
+    assert (row["event"], row["at"]) == ("PlanStarted", line.split()[0])
+    assert call(os.sep, *words, "--after", str(row["seq"])).data("events") == "none"
+
+
+def test_following_without_an_end_needs_a_terminal(scene: Scene) -> None:
+    words = ("events", "--follow", "--json", "--after", "3", "--state-dir", scene.state_dir)
+    answer = call(os.sep, *words)
+    assert answer.code == 2
+    retry = "planner events --follow --seconds 60 --json --after 3"
+    assert retry in answer.problems[0][1]
 
 
 def test_an_export_shows_no_control_character_of_what_anybody_wrote(repo: Repository) -> None:

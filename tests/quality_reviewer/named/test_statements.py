@@ -161,6 +161,7 @@ TRUE = [
     "no max_age of values in the cache",
     "get is not changed to return None, as in Python 3.11 of 2024",
     "Eine Grenze für Werte, wie gewünscht",
+    "penguins dance on a cache whose ice melts",
     'the error of the cache reads "no value of <name>"',
 ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git.commit import commit
-from shared.git.hooks import LOCAL, plain_hooks
+from shared.git.hooks import LOCAL, plain_hooks, ran_hooks, wrapped_hooks
 from tests.shared.git.conftest import add_hook
 
 if TYPE_CHECKING:
@@ -77,6 +77,26 @@ def test_at_the_commit_every_hook_gets_the_index_alone(
         names = set((tmp_path / name).read_text().split())
         assert "ran" in names
         assert_only_the_index(names | {"GIT_INDEX_FILE"})
+
+
+@pytest.mark.requirement("PL-33")
+def test_a_hook_is_started_with_its_words_inside_the_working_tree_and_its_end_is_kept(
+    tmp_path: Path,
+) -> None:
+    hooks, lent, root = (tmp_path / name for name in ("my hooks", "lent", "up/root"))
+    for folder in (hooks, lent, root):
+        folder.mkdir(parents=True)
+    text = '#!/bin/sh\necho "$GIT_CEILING_DIRECTORIES $GIT_DIR $@"\nexit 3\n'
+    (hooks / "update").write_text(text)
+    (hooks / "update").chmod(0o755)
+    option = wrapped_hooks(str(lent), str(hooks), ["update"], str(root))
+    assert option == ("-c", f"core.hooksPath={lent}")
+    done = subprocess.run(
+        [lent / "update", "a b", "c"], env={**os.environ, "GIT_DIR": "elsewhere"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, f"{root.parent}  a b c\n")
+    assert ran_hooks(str(lent)) == (("update",), "the hook update")
 
 
 @pytest.mark.parametrize("chosen", [None, "my hooks", "absolute"])

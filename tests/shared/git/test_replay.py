@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.requirements_lane.staging import stage
+from shared.git.change import ends
+from shared.git.few_paths import tree_and_rules
 from shared.git.prepare import prepare
 from shared.git.replay import Raced, replay
 from shared.git.snapshot import snapshot
@@ -18,10 +20,11 @@ from tests.flips import flipping
 from tests.shared.git.conftest import DIGEST, NAMES, SECRET, look
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from shared.git.journal import Side
+    from shared.git.change import Change
+    from shared.git.journal import Journal, Side
     from tests.shared.git.conftest import Project
 
 pytestmark = pytest.mark.requirement("PP-9")
@@ -29,12 +32,17 @@ pytestmark = pytest.mark.requirement("PP-9")
 SIDES: tuple[Side, Side] = ("after", "before")
 
 
+def prepared(project: Project, changes: Sequence[Change]) -> Journal:
+    head = tree_and_rules(project.repo.git, "HEAD", ends(changes))
+    return prepare(project.repo, project.vault, changes, project.journal, DIGEST, head)
+
+
 def test_an_apply_and_its_undo_write_nothing_through_a_folder_that_becomes_a_link(
     project: Project, outside: Path
 ) -> None:
     project.commit({f"src/{name}": SECRET for name in NAMES[:2]})
     changes = project.plan({"src/f0": b"planned\n", "src/f1": None, "src/new": b"new\n"})
-    journal = prepare(project.repo, project.vault, changes, project.journal, DIGEST)
+    journal = prepared(project, changes)
     src, before = project.root / "src", look(outside)
     seen: set[tuple[bool, bool]] = set()
     real = os.open(src, os.O_RDONLY)
@@ -78,7 +86,7 @@ def test_nothing_is_stored_of_a_file_behind_a_folder_that_becomes_a_link(
     changes = project.plan(dict.fromkeys(names, b"planned\n"))
     secret, copies = project.git("hash-object", "--stdin", stdin=SECRET), project.state / "apply"
     acts: list[Callable[[], object]] = [
-        lambda: prepare(project.repo, project.vault, changes, project.journal, DIGEST),
+        lambda: prepared(project, changes),
         lambda: snapshot(project.repo),
         lambda: stage(project.repo, names, str(project.state)),
         lambda: check_before(project.repo, project.vault, changes),

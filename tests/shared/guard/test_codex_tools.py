@@ -54,6 +54,16 @@ def test_a_patch_that_writes_elsewhere_is_denied_with_the_way_to_write(codex: Cl
         assert f"write answers under {answers}" in reason, lines
 
 
+@pytest.mark.parametrize("name", [".planner/answers/a.json", "new.py"])
+def test_a_patch_by_the_shell_is_judged_as_one_by_the_tool(codex: Client, name: str) -> None:
+    lines = patch(f"*** Add File: {codex.cwd}/{name}", "+x")
+    command = f"apply_patch <<'EOF'\n{lines}\nEOF"
+    if name == "new.py":
+        assert "write answers under" in codex.denial("Bash", command=command)
+    else:
+        assert codex.asks("Bash", command=command) == {}
+
+
 def test_a_patch_that_cannot_be_read_is_denied_with_its_form(codex: Client) -> None:
     inside = f"*** Add File: {codex.cwd}/.planner/answers/a.json"
     for text in (

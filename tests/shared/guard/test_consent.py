@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -270,7 +271,7 @@ def test_what_a_tool_of_the_client_pipes_to_the_hook_does_not_count(
     (home / "pair.py").write_text(PAIR)
     line, said = later.hooked(digest)
     hook = line.partition(" ")[2].removesuffix("; exit $?")
-    for how in PIPED:
+    for how in part(PIPED, 2):
         shell = how.format(hook=hook, said=said, planner=shlex.quote(LAUNCHER))
         done = later.run_client({"shell": shell})
         assert done.returncode == 0, done.stderr
@@ -286,10 +287,12 @@ def test_a_client_that_an_assistant_started_does_not_count(
     begun = f"{sys.executable} -I {shlex.quote(str(FAKE))} claude < {path}"
     terminals.needs("script")
     typed = terminals.script(begun)
-    for line in (begun, f"env -u CLAUDECODE {begun}", typed):
-        for variable in ("export CLAUDECODE=1; ", ""):
-            assert later.run_client({"shell": variable + line}).returncode == 0
-            assert not is_typed(digest, LATER), line
+    variables = ("export CLAUDECODE=1; ", "")
+    for line, variable in part(
+        [*product((begun, f"env -u CLAUDECODE {begun}", typed), variables)], 2
+    ):
+        assert later.run_client({"shell": variable + line}).returncode == 0
+        assert not is_typed(digest, LATER), line
     assert not approved_after(waiting, digest)
 
 
@@ -311,10 +314,10 @@ TWICE = f"{{{{ {COMMAND}; {COMMAND} --unproven; }}}}"
 
 
 @pytest.mark.usefixtures("client")
-@pytest.mark.parametrize(("how", "channel"), [
+@pytest.mark.parametrize(("how", "channel"), part([
     ("person", "terminal"), ("copied", "unproven"), ("python", "unproven"), ("script", "unproven"),
     ("tmux", "unproven"), ("detached", "unproven"),
-])  # fmt: skip
+], 2))  # fmt: skip
 def test_a_terminal_is_as_strong_as_what_started_it(
     waiting: Journey, digest: str, how: str, channel: str
 ) -> None:

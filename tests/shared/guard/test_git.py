@@ -11,9 +11,12 @@ import pytest
 
 from shared.guard.decide import decide
 from shared.guard.denial import Denied
+from shared.guard.git import _stash
 from shared.guard.harden import harden, harden_text, left_out
 from shared.guard.own import understand
 from shared.guard.policy.git import GIT
+from shared.guard.words import literal
+from tests.forms import part
 from tests.prepared import prepared
 
 if TYPE_CHECKING:
@@ -95,7 +98,7 @@ def test_every_git_command_of_the_table_is_tried() -> None:
 
 
 @pytest.mark.requirement("PM-5")
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", part([*READING], 3))
 def test_a_hardened_git_command_starts_nothing_and_leaves_the_index(
     name: str, hostile: tuple[str, Path]
 ) -> None:
@@ -314,7 +317,7 @@ def make_versions(repo: Repository, kept: Sequence[str]) -> None:
 
 
 @pytest.mark.requirement("PP-8")
-@pytest.mark.parametrize("command", SHOWING)
+@pytest.mark.parametrize("command", part(SHOWING, 3))
 def test_git_shows_no_secret_of_any_version(command: str, keeper: str) -> None:
     assert HIDDEN in run(["bash", "-c", command], keeper).stdout, "the trap is none"
     assert decide(command, cwd=keeper).allowed
@@ -388,3 +391,19 @@ def test_a_filter_whose_name_no_option_can_say_is_denied(make_repo: Repositories
     git(root, "config", "filter.a=b.clean", "touch p")
     with pytest.raises(Denied, match="filter"):
         harden(["git", "status"], root, os.environ)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "shown"),
+    [
+        ([], ["--stat"], "stash@{0}"),
+        (["-p"], ["-p"], "stash@{0}"),
+        (["-p", "--name-only", "2"], ["-p", "--name-only"], "stash@{2}"),
+        (["stash@{1}", "--"], ["--stat"], "stash@{1}"),
+    ],
+)
+def test_a_stash_is_shown_as_its_difference_from_its_parent(
+    words: list[str], options: list[str], shown: str
+) -> None:
+    given = [word.value for word in _stash(literal(*words))]
+    assert given == [*options, f"{shown}^1", shown]

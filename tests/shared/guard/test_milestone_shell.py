@@ -11,6 +11,7 @@ import pytest
 from shared.guard.permissions import refusal_while_planning
 from shared.place.level import Level
 from shared.resources import launcher
+from tests.forms import part
 from tests.journey import shell
 from tests.orchestrator.execute.waves import milestone_agent, writing
 from tests.place import need_place
@@ -91,9 +92,11 @@ def test_an_agent_renames_a_file_of_its_worktree(
 @pytest.mark.usefixtures("held")
 @pytest.mark.parametrize(
     "command",
-    ["rm {other}/src/m2_1.py", "rm {run}/src/m1_1.py", "mv src/m1_1.py a.py", "git rm src/m1_1.py",
-     "git commit -m x", "echo x > src/new.py", "vim src/m1_1.py", "git -C {other} rm src/m2_1.py",
-     "mv {own}/src/m1_1.py {other}/src/a.py"],
+    part([
+        "rm {other}/src/m2_1.py", "rm {run}/src/m1_1.py", "mv src/m1_1.py a.py",
+        "git rm src/m1_1.py", "git commit -m x", "echo x > src/new.py", "vim src/m1_1.py",
+        "git -C {other} rm src/m2_1.py", "mv {own}/src/m1_1.py {other}/src/a.py",
+    ], 3),
 )  # fmt: skip
 def test_an_agent_is_told_to_write_in_its_own_worktree_alone(
     journey: Journey, agent: Agent, command: str

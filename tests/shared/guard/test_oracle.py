@@ -18,7 +18,7 @@ from tests.shared.guard.oracle import Oracle, Ran
 if TYPE_CHECKING:
     from pathlib import Path
 
-MUTANTS = 10_000 if LONG else 400
+MUTANTS = 10_000 if LONG else 200
 BATCH = 2_000
 
 pytestmark = [

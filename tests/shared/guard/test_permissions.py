@@ -11,6 +11,7 @@ import pytest
 
 from shared.commands import COMMANDS, is_for_person
 from shared.resources import ROOT, launcher
+from tests.forms import part
 from tests.journey import FILES, LAUNCHER, Journey
 from tests.shared.guard.client import SESSION, Client
 
@@ -47,14 +48,14 @@ def other(journey: Journey) -> Client:
 
 @pytest.mark.parametrize(
     "words",
-    [
+    part([
         "undo", "undo --state-dir {older}", "exec apply", "exec commit --state-dir {older}",
         "demo --keep src/x", "demo --keep=src/x", "start w --state-dir src/y",
         "start w --state-dir=src/y", "start w --state-dir .planner/../src",
         "start w --state-dir .planner/runs/x --state-dir src/y", "start w --state-dir",
         "plan freeze --state-dir {older}", "plan import f --state-dir {older}",
         "hook claude UserPromptExpansion",
-    ],
+    ], 3),
 )  # fmt: skip
 def test_what_writes_outside_of_the_run_is_denied_to_a_session_that_plans(
     client: Client, journey: Journey, words: str

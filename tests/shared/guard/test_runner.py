@@ -17,6 +17,7 @@ import pytest
 from shared import sandbox
 from shared.guard import runner, texts
 from shared.guard.runner import Wanted, admitted
+from shared.mode import sessions
 from shared.place import bpf, level
 from shared.place.planning import planning_place
 from shared.resources import ROOT, quote
@@ -25,6 +26,7 @@ from tests.journey import call
 from tests.light_plans import Lightly
 from tests.orchestrator.test_imports import AVOIDED
 from tests.place import need_place
+from tests.shared.mode.test_sessions import planning
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
@@ -295,6 +297,22 @@ def test_texts_older_than_a_day_are_removed_as_others_run(parsed: Path) -> None:
     os.utime(os.path.join(texts.folder(), old), (1, 1))
     assert ro(new, cwd=parsed).returncode == 0
     assert os.listdir(texts.folder()) == [new]
+
+
+@pytest.mark.requirement("PP-4")
+def test_the_text_in_a_file_is_judged_as_the_hook_would_judge_it(tmp_path: Path) -> None:
+    session = sessions.find(planning(tmp_path, "s-1"), "/")
+    assert session is not None
+    answers = tmp_path / ".planner" / "answers"
+    answers.mkdir()
+    for text, said in (("ls\n", ""), ("rm README.md\n", "`rm` changes files"), ("a\0", "UTF-8")):
+        (answers / "command.sh").write_text(text, encoding="utf-8")
+        if not said:
+            assert runner._read_file("answers/command.sh", session) == text
+            continue
+        with pytest.raises(Refused) as found:
+            runner._read_file("answers/command.sh", session)
+        assert said in found.value.problems[0].problem
 
 
 @pytest.mark.requirement("PP-4")

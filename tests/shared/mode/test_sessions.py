@@ -290,3 +290,17 @@ def test_a_stage_that_was_not_committed_is_published_nowhere(tmp_path: Path) -> 
         transitions.change_agent(database, "s-1", "enter", "host", **limits.columns({}))
     assert sessions.is_published("s-1")
     database.close()
+
+
+def test_a_session_that_plans_elsewhere_may_end_its_plan_here(tmp_path: Path) -> None:
+    planning(tmp_path, "s-1")
+    database = Database(str(tmp_path / ".planner" / "planner.db"))
+    row = database.planning("s-1")
+    assert row is not None
+    assert sessions.publish(row, str(tmp_path / "elsewhere" / "planner.db"), None)
+    with database:
+        transitions.change_agent(database, "s-1", "cancel", "user")
+    row = database.planning("s-1")
+    assert row is not None
+    assert row.phase == "inactive"
+    database.close()

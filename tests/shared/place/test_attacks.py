@@ -108,7 +108,7 @@ def test_there_are_enough_attacks_of_enough_ideas() -> None:
 
 @pytest.mark.parametrize("user", USERS)
 def test_no_attack_has_an_effect_in_the_place(user: str) -> None:
-    share = part(IDEAS[USERS.index(user) :: len(USERS)], 12)  # each idea is tried by one user
+    share = part(IDEAS[USERS.index(user) :: len(USERS)], 24)  # each idea is tried by one user
     rows = outcomes(user, *([] if LONG else ["--first"]), "--only", ";".join(share))
     warn_of_missing(rows)
     failed = [row for row in rows if row["effects"]]
@@ -131,7 +131,7 @@ def test_landlock_and_seccomp_alone_hold_what_the_table_says() -> None:
     """The table in docs/place.md, on the first attack of some ideas; parsed, none has an effect."""
     attacks = list(load(FILES))
     held = list(dict.fromkeys(a.idea for a in attacks if a.kind in HELD_BY_LAYERS))
-    ideas = [*part(held, 18), *LEFT_BY_LAYERS]
+    ideas = [*part(held, 36), *LEFT_BY_LAYERS]
     options = ["--first", "--only", ";".join(ideas)]
     rows = [row for row in outcomes("plain", "--way", "layers", *options) if row["ran"]]
     failed = [row for row in rows if has_reached(row) and row["kind"] in HELD_BY_LAYERS]

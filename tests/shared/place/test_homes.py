@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.known_secrets import SecretPlaces
+from shared.place.homes import Homes
 from shared.place.level import level
 from shared.place.planning import planning_place
 from shared.place.tool_folders import SHOWN
@@ -425,3 +426,17 @@ def test_what_else_is_shown_shows_no_secret(
     shows = f"place.shown += ('{home}/.ssh', '{home}', '{home}/hooks')\nreport = run("
     monkeypatch.setattr(test_enter, "ENTER", test_enter.ENTER.replace("report = run(", shows))
     assert seen("cat ~/.ssh/id ~/hooks/.env; ls ~").splitlines()[:2] == ["seen", "hooks"]
+
+
+def test_a_file_of_the_home_is_shown_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.place.homes._LARGEST_FILE", 4)
+    home = tmp_path / "home"
+    write(home, {"empty": "", "small": "four", "large": "fives", "bin/tool": "", "hidden": "x"})
+    homes = Homes(str(tmp_path / "app"), str(home), {})
+    homes.emptied = (str(home),)
+    for name in ("empty", "small", "large", "bin", "hidden", "missing"):
+        homes._add_tool(str(home / name), {str(home / "hidden")})
+    assert homes.files == {str(home / "empty"): b"", str(home / "small"): b"four"}
+    assert homes.tools == [str(home / "bin")]

@@ -42,6 +42,22 @@ def test_lines_lead_from_what_is_needed_and_cross_no_mark(plan: Plan) -> None:
             assert all(row.lane in r.passing for r in between)
 
 
+def test_a_line_leaves_what_is_needed_later_and_passes_what_stands_between() -> None:
+    needs = {"M-001": [], "M-002": ["M-001"], "M-003": [], "M-004": ["M-001", "M-003"]}
+    milestones = [
+        {"id": name, "number": int(name[2:]), "name": "x", "depends_on": wanted}
+        for name, wanted in needs.items()
+    ]
+    rows = place(plan_of({**plan_data(), "milestones": milestones}))
+    drawn = {row.milestone.id: (row.lane, row.into, row.passing, row.leaves) for row in rows}
+    assert drawn == {
+        "M-001": (0, (), (), True),
+        "M-003": (1, (), (0,), True),
+        "M-002": (2, (0,), (0, 1), False),
+        "M-004": (0, (0, 1), (), False),
+    }
+
+
 def test_many_lanes_stay_narrow() -> None:
     needs = [{"id": f"M-{n:03d}", "number": n, "name": "x"} for n in range(1, 41)]
     last = {"id": "M-041", "number": 41, "name": "x", "depends_on": [m["id"] for m in needs]}
