@@ -18,6 +18,7 @@ from shared.config_keys import ALLOWED_SIGNERS, KEYS, PLAN_IN, REQUIRED, check_r
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
 from shared.git.large import MOST_MB
 from shared.resources import CONFIG_FILE, CONFIG_FILES, OWN_CONFIG_FILE
+from state.beneath import Beneath
 from state.errors import Problem, Refused
 from state.stages import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
 
@@ -122,8 +123,7 @@ def file_at(git: Git, commit: str, *paths: str) -> bytes | None:
 
 def own_config(root: str) -> str:
     """Return the name of the file with the planner's settings in a working tree."""
-    there = os.path.lexists(os.path.join(root, OWN_CONFIG_FILE))
-    return OWN_CONFIG_FILE if there else CONFIG_FILE
+    return OWN_CONFIG_FILE if Beneath(root).exists(OWN_CONFIG_FILE) else CONFIG_FILE
 
 
 def parse_config(data: bytes) -> Config:

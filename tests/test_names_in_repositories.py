@@ -42,7 +42,6 @@ PURE = frozenset(("join", "basename", "dirname", "relpath", "normpath", "split",
 # A function that names such a file and opens a path all the same, with the reason.
 KNOWN = {
     "cli/demo/requirements_rounds.py:rounds_report": "it reads the demo's own sample",
-    "orchestrator/mode/light_plan.py:_settings": "it asks whether there is a .git",
     "orchestrator/requirements_lane/completing.py:_copy_of": "it reads the run's plan.json",
     "orchestrator/requirements_lane/implementing.py:_start_new": "it writes the run's record",
     "orchestrator/requirements_lane/startup.py:_check_place": "it refuses the link itself",

@@ -5,7 +5,6 @@ At most two revisions of answers and one retry of the strategy; one more of them
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.strategy import after, number_of
@@ -14,11 +13,12 @@ from orchestrator.strategy_route.answers import read_answer
 from orchestrator.strategy_route.bundles import find_bundles
 from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move
 from orchestrator.strategy_route.strategic_plan import CREATE_WORKFLOW
-from shared.bounded_toml import read_table
+from shared.bounded_toml import MOST_BYTES, parse
 from shared.config import own_config
 from shared.strategy_record import DONE, FAILED, WORKFLOW
 from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
+from state.beneath import Beneath
 from state.errors import Problem, Refused
 from state.written_json import TEXT, TEXTS, an_object, problems_in
 
@@ -94,8 +94,13 @@ def _end_extension(state: State, facts: Strategy, verdict: str) -> None:
 def _verify_commands(root: str) -> Sequence[object]:
     """Return the verify commands in the planner.toml of a working tree, committed or not."""
     try:
-        found = read_table(os.path.join(root, own_config(root)), "verify").get("commands", [])
-    except ValueError:  # it is refused, with its fault, when a plan begins
+        text = Beneath(root).read(own_config(root), MOST_BYTES) or b""
+        found = parse(text).get("verify", {}).get("commands", [])
+    except (
+        ValueError,
+        AttributeError,
+        Refused,
+    ):  # it is refused, with its fault, when a plan begins
         return []
     return found if isinstance(found, list) else []
 
