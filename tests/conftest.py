@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from tests.prepared import Grounds
 
+    # Makes repositories: see `make_repo`.
+    Repositories = Callable[..., "Repository"]
+
 pytest_plugins = [
     "tests.forms",
     "tests.costs",

@@ -321,6 +321,9 @@ class StatedRun(Run):
         stated = {one["id"]: one["outcome"] for one in plan["checkpoints"]}
         for one in plan["user_remarks"]:
             stated[one["text"]] = one["outcome"]
+            # Another answer to what is submitted is a remark, and has its outcome.
+            about = one["text"].partition(" is answered otherwise now")[0]
+            stated[about] = stated.get(about) or one["outcome"]
         for name, late in self.late.items():
             before = PHASES[: PHASES.index(late.phase) + 1]
             if all(self.ended.get(phase, 0) <= late.at for phase in before):

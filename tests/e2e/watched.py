@@ -58,6 +58,8 @@ class Watched(Journey):
         super().__init__(repository)
         self.approved: set[str] = set()
         self.index_bytes, self.index = b"", dict[str, Entry]()
+        # The worktree as it was last there: what is submitted has none.
+        self.written: Entries = {}
         # A command that was killed once it had moved the branch: repeated, it ends in the index.
         self.cut_short: tuple[str, ...] = ()
         self.log: list[str] = []  # each command and what came of it, for who reads a failure
@@ -187,7 +189,9 @@ class Watched(Journey):
     # what is there
 
     def look(self) -> Seen:
-        """Return what is the user's now."""
+        """Return what is the user's now; keep what the worktree holds."""
+        if self.state_dir and Path(self.state_dir, "worktree").is_dir():
+            self.written = files_in(Path(self.state_dir, "worktree"))
         git = self.repository.path / ".git"
         data = (git / "index").read_bytes() if (git / "index").exists() else b""
         if data != self.index_bytes:
@@ -208,12 +212,15 @@ class Watched(Journey):
         return Frozen(stored or "", changes_of(json.loads(data)))
 
     def worktree_changes(self) -> Changes:
-        """Return what the scratch worktree changes of the plan's base."""
-        return self.changed_in(Path(self.state_dir, "worktree"))
+        """Return what the scratch worktree changes of the plan's base, or last did."""
+        return self.changes_to(self.written)
 
     def changed_in(self, folder: Path) -> Changes:
         """Return what a checkout of the plan's base changes of it."""
-        before, after = self.base_entries(), files_in(folder)
+        return self.changes_to(files_in(folder))
+
+    def changes_to(self, after: Entries) -> Changes:
+        before = self.base_entries()
         return {p: (before.get(p), after.get(p)) for p in differing(before, after)}
 
     def base_entries(self) -> Entries:

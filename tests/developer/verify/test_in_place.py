@@ -105,7 +105,8 @@ def test_a_check_that_compares_with_head_accepts_what_is_generated_alike(
     site: Site, check: str
 ) -> None:
     make = "sed s/ANSWER/answer/ app.py >schema.txt"
-    there = commit(site, {"make.sh": make, "schema.txt": "answer = 1\n"})
+    generated: dict[str, str | bytes] = {"make.sh": make, "schema.txt": "answer = 1\n"}
+    there = commit(site, generated)
     there.write("app.py", "ANSWER = 2\n")
     there.write("schema.txt", "answer = 2\n")
     result = outcome(there, f"sh make.sh && {check}")
