@@ -36,13 +36,13 @@ def run_machine(machine: type[RuleBasedStateMachine], examples: int) -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("PL-26", "PL-29", "PL-31", "PL-32")
 def test_whatever_comes_between_a_run_keeps_what_is_the_users_and_comes_to_its_end() -> None:
-    run_machine(RunMachine, 150 if LONG else 17)
+    run_machine(RunMachine, 150 if LONG else 11)
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("SD-1", "SD-2", "SD-3", "SD-7")
 def test_whatever_is_said_between_is_frozen_once_with_what_became_of_it() -> None:
-    run_machine(TalkingMachine, 100 if LONG else 11)
+    run_machine(TalkingMachine, 100 if LONG else 7)
 
 
 @pytest.mark.long
