@@ -44,7 +44,7 @@ _PLANS = "to fetch the plans of other people's commits, run once"
 def init_command(
     numbers: tuple[int, ...], own: tuple[str, ...], *, chosen: bool, network: bool
 ) -> None:
-    """Write the commands that verify a change to planner.toml, or that they reach the network.
+    """Write verify commands to planner.toml, or give them the network.
 
     Without an option it shows the candidates. Where the remote's plans are not fetched yet, it
     names the command that has them fetched.

@@ -73,8 +73,10 @@ def render_patches(state: State, names: Collection[str]) -> str:
         text += "Name fewer milestones or files at once."
         block.next(f"{parts[0]} alone", state.command("plan", "diff", "--format", "xml", parts[0]))
     else:
-        tree = state.worktree if os.path.isdir(state.worktree) else state.run.repository
-        text += f"Read the file itself: {os.path.join(tree, files[0])}"
+        # What is submitted has no worktree.
+        written = os.path.join(state.worktree, files[0])
+        is_there = os.path.isdir(state.worktree)
+        text += f"Read the file itself: {written if is_there else state.plan_path}"
     return block.task(text).render()
 
 

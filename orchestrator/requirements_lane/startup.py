@@ -28,10 +28,12 @@ from shared import resources
 from shared.git.private import is_in_no_repository
 from shared.git.repository import (
     Repository,
+    check_readable,
     check_startable,
     exclude_planner,
     find_repository,
     head,
+    repository_at,
     uncommitted,
 )
 from shared.mode.sessions import agent_name, repository_root
@@ -75,6 +77,9 @@ def planned_meanwhile(codepath: str, wanted: Wanted, agent: str | None) -> Meanw
     """
     real = os.path.realpath(codepath)
     root = repository_root(real) or real
+    # What git tracks in our folder is refused whole, before anybody looks into it.
+    if repository_root(real) and (problems := check_readable(repository_at(root))):
+        raise Refused.of(problems)
     folder = resources.requirements_folder(root, real)
     check_only_here(resources.database_path(folder), agent_name(agent, root))
     other = planned_by_session(folder, root, agent) if wanted.beside else None

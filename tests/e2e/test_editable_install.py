@@ -46,4 +46,4 @@ def test_verify_commands_that_test_another_tree_open_the_gate_and_a_pass_shows_i
     rendered = Path(host.state_dir, "plan.md").read_text()
     assert "verify does not exercise the changed files" in rendered
     assert "The user has read it and wants it so." in rendered
-    assert Path(host.state_dir, "worktree/src/app.py").read_text().endswith("return 2\n")
+    assert "return 2\\n" in Path(host.state_dir, "plan.json").read_text()

@@ -245,7 +245,6 @@ def test_a_run_is_cancelled_at_every_stage(wip: Repository, tmp_path: Path) -> N
 def test_a_link_instead_of_the_worktree_is_refused(wip: Repository) -> None:
     journey = begun(wip).to("submitted")
     tree = Path(journey.state_dir, "worktree")
-    shutil.rmtree(tree)
     tree.symlink_to(wip.path)
     assert "is a symbolic link" in journey.advance().text
 

@@ -171,13 +171,14 @@ def test_a_failed_gate_asks_again_what_failed_and_keeps_every_other_answer(full:
     full.advance()
     assert full.point == "planner 4"
     blocks = [full.follow(run) for run in full.last.runs()]
-    assert [block.asked() for block in blocks] == [[first], [second]]
+    assert [sorted(block.asked()) for block in blocks] == [sorted((first, second))]
     assert all(f"found before: {FINDING}" in block.data("questions") for block in blocks)
     for name, item in items_of(full, "plan-design").items():
         if name in (first, second):
             assert (item.status, item.rounds) == (TODO, 1)
         else:
-            assert item == answered[name]
+            # Few open questions go to one reviewer.
+            assert item._replace(group="") == answered[name]._replace(group="")
 
 
 @pytest.mark.requirement("PL-21", "PL-25")
@@ -576,7 +577,7 @@ def test_a_fix_shows_the_milestones_of_its_findings_and_names_the_others(full: J
     assert "CI-001" not in shown
     full.answers["design.json"] = []
     full.to("design review")
-    asked = full.planner("step", "plan-design-qr", "--group", failing.group or "").data("plan")
+    asked = full.planner("step", "plan-design-qr", "--group", "1").data("plan")
     assert "CI-002 src/m2_1.py" in asked
     assert "M-001 Add two in layer 1 (not asked about)" in asked
     assert "CI-001" not in asked
@@ -609,7 +610,7 @@ def test_who_is_asked_again_sees_the_reasons_that_its_finding_names(full: Journe
     full.follow(full.last.next("fail"))
     full.answers["design.json"] = []
     full.to("design review")
-    asked = full.planner("step", "plan-design-qr", "--group", failing.group or "").data("plan")
+    asked = full.planner("step", "plan-design-qr", "--group", "1").data("plan")
     assert "DL-001: Change the constant in place" in asked
 
 

@@ -53,6 +53,7 @@ def test_what_the_user_has_remarked_is_an_entry_of_its_own(make_repo: Repositori
             "text": "Say why in a comment.",
             "revision": 1,
             "outcome": "",
+            "left_out": [],
         }
     ]
     assert [task.id for task in plan.task_spec] == ["T-1", "T-2"]

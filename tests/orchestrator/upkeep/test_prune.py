@@ -118,7 +118,7 @@ def test_young_runs_stay(make_repo: Repositories) -> None:
 
 
 def test_records_of_worktrees_that_are_gone_go_and_no_others(make_repo: Repositories) -> None:
-    ended = at(make_repo, "submitted")
+    ended = at(make_repo, "code")
     project = ended.repository
     live = Journey(project, "Another").to("design")
     project.git("worktree", "add", "--quiet", "--detach", "../elsewhere")

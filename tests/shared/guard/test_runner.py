@@ -303,6 +303,7 @@ def test_texts_older_than_a_day_are_removed_as_others_run(parsed: Path) -> None:
 def test_the_text_in_a_file_is_judged_as_the_hook_would_judge_it(tmp_path: Path) -> None:
     session = sessions.find(planning(tmp_path, "s-1"), "/")
     assert session is not None
+    (tmp_path / ".planner" / "config.json").write_text('{"config": {}}', encoding="utf-8")
     answers = tmp_path / ".planner" / "answers"
     answers.mkdir()
     for text, said in (("ls\n", ""), ("rm README.md\n", "`rm` changes files"), ("a\0", "UTF-8")):
