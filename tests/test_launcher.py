@@ -18,6 +18,9 @@ from tests.checkout import Checkout
 
 HOSTILE = ("json", "click", "state", "os", "site", "sitecustomize", "usercustomize")
 
+# The program itself: `sys.executable` may be a script that starts it.
+OURS = "/proc/self/exe"
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
@@ -149,7 +152,7 @@ def test_an_interpreter_that_is_gone_is_passed_over(
     checkout: Checkout, record: Path, tmp_path: Path
 ) -> None:
     record.write_text(f"{tmp_path}/gone/python3\n")
-    (tmp_path / "python3").symlink_to(os.path.realpath(sys.executable))
+    (tmp_path / "python3").symlink_to(os.path.realpath(OURS))
     path = f"{tmp_path}:{os.environ['PATH']}"
     found = seen(checkout.planner("step", PLANNER_PYTHON=None, PATH=path)).python
     assert found == str(tmp_path / "python3")
@@ -212,11 +215,11 @@ def test_where_there_is_no_other_the_answer_names_the_shim_and_a_way(
 
 def test_a_shim_that_works_is_the_one_that_starts_us(checkout: Checkout, tmp_path: Path) -> None:
     shims = manager(tmp_path, "pyenv")
-    (shims / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (shims / "python3").write_text(f'#!/bin/sh\nexec "{os.path.realpath(OURS)}" "$@"\n')
     path = f"{shims}:{os.environ['PATH']}"
     answer = checkout.planner("step", PLANNER_PYTHON=None, PATH=path)
     assert answer.returncode == 0
-    assert os.path.samefile(seen(answer).python, sys.executable)
+    assert os.path.samefile(seen(answer).python, OURS)
 
 
 def test_without_python_the_answer_is_an_error_block(checkout: Checkout, tmp_path: Path) -> None:

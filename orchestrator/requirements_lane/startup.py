@@ -78,7 +78,8 @@ def planned_meanwhile(codepath: str, wanted: Wanted, agent: str | None) -> Meanw
     real = os.path.realpath(codepath)
     root = repository_root(real) or real
     # What git tracks in our folder is refused whole, before anybody looks into it.
-    if repository_root(real) and (problems := check_readable(repository_at(root))):
+    is_git = os.path.lexists(os.path.join(root, ".git"))
+    if is_git and (problems := check_readable(repository_at(root))):
         raise Refused.of(problems)
     folder = resources.requirements_folder(root, real)
     check_only_here(resources.database_path(folder), agent_name(agent, root))

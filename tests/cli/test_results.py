@@ -49,7 +49,7 @@ def test_of_patches_that_do_not_fit_a_milestone_can_be_seen_alone(tmp_path: Path
 
 def test_a_file_that_does_not_fit_is_read_itself(tmp_path: Path) -> None:
     found = patches(tmp_path, "a.py", a=LARGE, b="two")
-    assert (found.block.findtext("task") or "").endswith("Read the file itself: /repo/a.py")
+    assert (found.block.findtext("task") or "").endswith("/plan.json")
     assert not [*found.block.iter("next")]
 
 
