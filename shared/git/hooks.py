@@ -40,12 +40,9 @@ class Ran(NamedTuple):
     failed: str
 
 
-def find_hook(git: Git, name: str, users: str = "") -> str | None:
-    """Return the path of the user's git hook `name`, or None if git would run none.
-
-    `users` is the root of the user's working tree, for a git that works elsewhere.
-    """
-    hook = os.path.join(hook_folder(git, users), name)
+def find_hook(git: Git, name: str) -> str | None:
+    """Return the path of the user's git hook `name`, or None if git would run none."""
+    hook = os.path.join(hook_folder(git), name)
     return hook if os.access(hook, os.X_OK) else None
 
 

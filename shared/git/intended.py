@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 
-# The words of `git commit`, which reads its message from the standard input.
-COMMIT = (
-    "-c", "i18n.commitEncoding=UTF-8",
-    "commit", "--quiet", "--cleanup=whitespace", "--file=-",
-)  # fmt: skip
 # What was committed, as `Made.read` takes it.
 SHOW = ("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%T%n%P%n%B")
 # What hooks have changed, between two trees, and how much of that is shown.

@@ -31,15 +31,18 @@ def put_back(repo: Repository, vault: Vault, paths: Collection[str]) -> Iterator
     with vault.scratch() as folder:
         kept = _stored(root, folder, "kept", paths)
         folders = parent_folders(root, list(paths))
-        try:
-            yield
-        except BaseException:
+
+        def restore() -> None:
             now = _stored(root, folder, "now", paths)
             moves = tuple(Move(p, now[p], kept[p]) for p in paths if _differ(now[p], kept[p]))
             journal = Journal(_NAME, "applying", is_set(repo, "core.fileMode"), moves, folders)
             with contextlib.suppress(OSError, Raced, Refused):
                 replay(root, folder, journal, "after")
-            raise
+
+        with contextlib.ExitStack() as unless_made:
+            unless_made.callback(restore)
+            yield
+            unless_made.pop_all()
 
 
 def _stored(root: str, folder: str, side: str, paths: Collection[str]) -> dict[str, Stored | None]:
