@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from orchestrator.execute.reconcile import accept_deviation, deviate, reconcile
+from shared import resources
 from shared.run import open_state
 from shared.workspace import open_repository
 from state import store
@@ -60,6 +62,16 @@ def test_a_deviation_counts_until_a_person_accepts_it(
         assert deviations(state) == ["README.md"]
     accept_deviation(state, "README.md", "my own edit")
     assert deviations(state) == []
+
+
+def test_without_the_record_of_the_tree_the_command_that_makes_it_again_is_named(
+    applied: Journey,
+) -> None:
+    os.unlink(resources.scene_path(applied.state_dir))
+    with pytest.raises(Refused, match="the record of your tree after the apply is gone") as refused:
+        deviations(open_state(applied.state_dir, "/"))
+    assert applied.follow(refused.value.problems[0].retry).code == 0
+    assert deviations(open_state(applied.state_dir, "/")) == []
 
 
 def test_a_deviation_of_an_unknown_milestone_is_refused_with_the_known_ones(
