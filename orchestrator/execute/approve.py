@@ -133,7 +133,8 @@ def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[A
         found = asked.with_signature(signed.armored)
     signers = approval.allowed_signers(repository.git, asked.base)
     channel, who = approval.signed_by(found, signers)
-    return found._replace(word=channel, who=who), Consent(channel, who=who)
+    why = approval.SENT if given.file else ""
+    return found._replace(word=channel, who=who), Consent(channel, why, who)
 
 
 def _rows(state: State) -> list[Planning]:

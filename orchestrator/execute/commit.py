@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute import by_hand
+from orchestrator.execute.people import approved_people
 from orchestrator.execute.reconcile import reconcile
 from orchestrator.run import cleanup
 from orchestrator.strategy_result import keep_goals
@@ -130,8 +131,10 @@ def _make(
     What leads out by an undo is one of the plan's run, also where requirements are committed.
     """
     accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
+    people = approved_people(state, work.repository)
+    words = (work.repository, work.vault, changes, message, extra)
     try:
-        made = commit(work.repository, work.vault, changes, message, extra, leave=accepted)
+        made = commit(*words, leave=accepted, people=people)
     except Refused as refusal:
         raise _leading(refusal, state.command("undo")) from None
     return made.commit
@@ -151,7 +154,9 @@ def _keep(state: State, plan: Plan, commit: str, staged: Sequence[str]) -> None:
     approved = state.database.approved_by(state.run, plan.digest or "")
     channel, who = approved or (UNPROVEN_CHANNEL, "")
     digest, base = plan.digest or "", plan.base.commit if plan.base else ""
-    given = Approval(digest, base, word=channel, who=who, commit=commit, staged=tuple(staged))
+    # Without a file nothing says who was to commit it, which form 1 leaves open.
+    given = Approval(digest, base, word=channel, who=who, form=1)
+    given = given._replace(commit=commit, staged=tuple(staged))
     approval.note_commit(state.state_dir, given)
     plan_refs.keep(state, plan, render_plan(plan, state.database.answers(state.run)))
 

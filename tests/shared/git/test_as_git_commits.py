@@ -53,8 +53,9 @@ def _set_up(project: Project, tmp_path: Path) -> None:
 @pytest.mark.requirement("CM-4")
 @pytest.mark.parametrize("layout", some(LAYOUTS, 3))
 def test_hooks_author_key_and_message_are_those_of_the_users_own_commit(
-    layout: Callable[[Path], Project], tmp_path: Path
+    layout: Callable[[Path], Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
     project = layout(tmp_path / "a project")
     _set_up(project, tmp_path)
     changes = project.plan(PLAN)
@@ -68,7 +69,7 @@ def test_hooks_author_key_and_message_are_those_of_the_users_own_commit(
     assert seen == _seen(tmp_path)
     theirs = _commit_at(project, "HEAD")
     assert _commit_at(project, ours) == theirs
-    assert "author Another <another@example.org>" in theirs
+    assert "author Another <another@example.org> +0545" in theirs
     assert "gpgsig -----BEGIN SSH SIGNATURE-----" in theirs
     assert "Change-Id: I1" in theirs
 
@@ -84,5 +85,5 @@ def _seen(tmp_path: Path) -> str:
 
 def _commit_at(project: Project, name: str) -> str:
     """Return a commit as git stores it, without its moments and the bytes of its signature."""
-    text = re.sub(r" \d{9,} ", " ", project.git("cat-file", "commit", name))
+    text = re.sub(r"> \d{9,} ", "> ", project.git("cat-file", "commit", name))
     return re.sub(r"(?m)^ [A-Za-z0-9+/=]+\n", "", text)
