@@ -35,8 +35,8 @@ class People(NamedTuple):
 
     def differences(self, stored: Stored) -> dict[str, str]:
         """Return in words, by field, how people and signature of a commit differ from these."""
-        names = (as_stored(name) for name in (stored.author, stored.committer))
-        found = self._other_names(People(*names, None), "names")
+        made = People(as_stored(stored.author), as_stored(stored.committer), None)
+        found = self._other_names(made, "names")
         if not is_by(stored.signature, self.signing):
             form = form_of(stored.signature)
             signed = f"a signature of {form}" if form else "no signature"

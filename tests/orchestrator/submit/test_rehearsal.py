@@ -58,6 +58,10 @@ def retry_of(answer: Answer) -> str:
     return way_out(answer.problems[0][1])
 
 
+def no_place(*_: object, **__: object) -> None:
+    raise CannotEnter("a test wants no place")
+
+
 def assert_proved(journey: Journey) -> None:
     """Go on from the freeze to the proof, once a person has accepted what they have changed."""
     journey.planner("mode", "rebase")
@@ -154,20 +158,21 @@ def test_a_hook_that_reads_from_the_git_folder_passes_the_trial_and_the_commit(
     assert_proved(journey)
 
 
-@pytest.mark.requirement("VR-5")
-def test_a_hook_that_needs_a_branch_at_the_capture_is_told_that_there_is_none(
-    project: Repository,
+@pytest.mark.requirement("VR-5", "CM-4")
+@pytest.mark.parametrize("has_place", [True, False])
+def test_a_hook_that_reads_branch_and_author_at_the_capture_finds_those_of_the_commit(
+    project: Repository, monkeypatch: pytest.MonkeyPatch, has_place: bool
 ) -> None:
-    set_hook(project, "pre-commit", f"{ON_MAIN} || {{ echo no branch; exit 1; }}\n")
-    journey = Journey(project).to("code")
-    block = journey.last
-    refused = journey.advance()
-    assert "HEAD is on no branch there" in refused.text
-    assert "git symbolic-ref -q HEAD" in refused.text
-    set_hook(project, "pre-commit", f"git symbolic-ref -q HEAD || exit 0\n{ON_MAIN}\n")
-    assert journey.planner("mode", "rebase").code == 0
-    journey.last = block
-    assert_proved(journey.to("freeze"))
+    asked = (
+        ON_MAIN,
+        'test "$(git rev-parse --abbrev-ref HEAD)" = main',
+        'test "$GIT_AUTHOR_NAME" = "$(git config user.name)"',
+        'test "$GIT_EDITOR" = :',
+    )
+    set_hook(project, "pre-commit", "\n".join(f"{one} || exit 9" for one in asked))
+    if not has_place:
+        monkeypatch.setattr("developer.verify.at_home.run", no_place)
+    assert Journey(project).to("freeze").last.code == 0
 
 
 @pytest.mark.requirement("VR-5")
@@ -381,11 +386,8 @@ def test_a_hook_that_rewrites_the_copy_of_the_plan_is_named_with_the_ways_out(
 def test_without_a_place_the_hooks_are_rehearsed_in_the_worktree(
     project: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise CannotEnter("a test wants no place")
-
     for module in ("trial_commit", "confined"):
-        monkeypatch.setattr(f"developer.verify.{module}.run", refuse)
+        monkeypatch.setattr(f"developer.verify.{module}.run", no_place)
     journey = hooked(project, "commit-msg", f"{ON_MAIN} && exit 3\nexit 0\n")
     confirm(journey, refused(journey))
     answer = refused(journey)
