@@ -12,11 +12,12 @@ import os
 import shutil
 import stat
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shared.git.files import folder_of, write_new
 from state.errors import Refused
-from state.files import parse_json, read_bytes, sync_folder, unusable, write_atomic
+from state.files import sync_folder, unusable, write_atomic
+from state.kept_files import read_kept
 from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ sol sql svelte swift tcl ts tsx v vb vue zig zsh
 """
 CODE = frozenset(_ENDINGS.split())
 
+# The folder of a verification with the files that it breaks, and the note in it of which they are.
+CANARY, BROKEN_FILES = "canary", "files.json"
+UNPARSABLE = ")))((("
 # No language has a use for this, at the start of a file, outside any comment or string.
 BROKEN = (
     b")))((( this file is unparsable on purpose, for one run; `planner plan verify` restores it\n"
@@ -87,7 +91,7 @@ def _restore_all(folder: str) -> list[str]:
     if not os.path.exists(_marker(folder)):
         shutil.rmtree(folder, ignore_errors=True)
         return []
-    note = parse_json(read_bytes(_marker(folder)), _marker(folder))
+    note = read_note_of(folder)
     worktree, paths = note["worktree"], note["files"]
     if not os.path.isdir(worktree):
         return []
@@ -105,8 +109,17 @@ def _restore_all(folder: str) -> list[str]:
     return displaced
 
 
+def read_note_of(folder: str) -> dict[str, Any]:
+    """Return which files of which worktree are broken; Refused if the note of it is damaged."""
+
+    def parse(data: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
+        return {**data, "worktree": data["worktree"], "files": [*data["files"]]}
+
+    return read_kept(_marker(folder), parse)
+
+
 def _marker(folder: str) -> str:
-    return os.path.join(folder, "files.json")
+    return os.path.join(folder, BROKEN_FILES)
 
 
 def _original(folder: str, number: int) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from developer.verify.process import failing_pipes
 from shared.config import Config, commands_hash, named_commands
-from state.files import read_json, unusable
+from state.files import unusable
+from state.kept_files import read_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -206,9 +207,14 @@ class Running:
     text: str
 
 
+def verify_folder(state_dir: str) -> str:
+    """Return the folder of what verifications of a run keep, which need not be there."""
+    return os.path.join(state_dir, "verify")
+
+
 def verify_file(state_dir: str, name: str) -> str:
     """Return the path of the file `name` in the run's `verify` folder, made if missing."""
-    folder = os.path.join(state_dir, "verify")
+    folder = verify_folder(state_dir)
     try:
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o700)
@@ -221,7 +227,4 @@ def verify_file(state_dir: str, name: str) -> str:
 
 def read_note(path: str) -> dict[str, Any]:
     """Return the JSON object in one of the planner's own files, or {} if there is no such file."""
-    if not os.path.exists(path):
-        return {}
-    data = read_json(path)
-    return data if isinstance(data, dict) else {}
+    return read_kept(path, lambda data: dict(data.items())) if os.path.exists(path) else {}

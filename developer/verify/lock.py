@@ -73,8 +73,11 @@ def recover(state_dir: str) -> list[str]:
     remove_tree(verify_file(state_dir, TEMPORARY_FOLDER))
     base = verify_file(state_dir, "base")
     if os.path.lexists(base):
-        job = read_note(verify_file(state_dir, "job.json"))
-        remove_worktree(repository_at(job["repository"]), base)
+        repository = read_note(verify_file(state_dir, "job.json")).get("repository")
+        if repository:
+            remove_worktree(repository_at(repository), base)
+        else:  # set aside as damaged; git forgets a worktree that is gone
+            remove_tree(base)
     return displaced
 
 

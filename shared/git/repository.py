@@ -11,13 +11,14 @@ from shared.git.command import OLDEST, Git, discover, error_text, version
 from shared.git.environments import is_environment
 from shared.git.files import refusing
 from shared.git.identity import check_identities
-from shared.git.kept import KEPT_FILES, is_kept
+from shared.git.kept import KEPT_FILES, damaged_parts, is_kept
 from shared.git.known import Known, marks_of
 from shared.git.not_found import not_found, refuse_hidden
 from shared.git.programs import harmless
 from shared.paths import real_path
 from state.errors import Problem, Refused
 from state.files import sweep_beside, write_atomic
+from state.kept_files import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,10 +184,15 @@ def find_repository(path: str, ceiling: str = "", *, is_read: bool = False) -> R
 
 
 def private_at(root: str) -> Repository | None:
-    """Return the planner's own repository of a folder that is in no other; None if it has none."""
+    """Return the planner's own repository of a folder that is in no other; None if it has none.
+
+    Refused, with the repair as the way out, where it is damaged.
+    """
     if not is_kept(root):
         return None
     path = os.path.join(root, KEPT_FILES)
+    if parts := damaged_parts(root):
+        raise damaged(os.path.join(path, parts[0]))
     found = Repository(root, path, path, os.path.join(path, "objects"), "sha1")
     return replace(found, marks=_marks(found))
 
