@@ -17,6 +17,7 @@ from orchestrator.upkeep.unknown_runs import lost_database
 from shared import bounded_toml, resources
 from shared.builders import counted
 from shared.git.command import OLDEST, version
+from shared.git.filters_here import check_filters
 from shared.git.journal import journal_state
 from shared.git.repository import check_repository, find_repository
 from shared.known_secrets import is_secret_name
@@ -165,14 +166,19 @@ def _repository(folder: str) -> list[Finding]:
     except Refused as refusal:
         return _startable(refusal.problems)
     git = repository.git
-    return [*_startable(check_repository(repository)), _config(git), *_tracked_secrets(git)]
+    problems = [
+        *check_repository(repository),
+        *check_filters(repository, resources.user_config_path()),
+    ]
+    return [*_startable(problems), _config(git), *_tracked_secrets(git)]
 
 
 def _startable(problems: Sequence[Problem]) -> list[Finding]:
     if not problems:
         return [Finding("repository", "a run can start here")]
     ways = (": ".join(filter(None, (p.allowed, p.retry))) for p in problems)
-    texts = (f"{p.at}: {p.problem}" if p.kind == "invalid" else p.problem for p in problems)
+    texts = (p.problem if p.kind == "refused" and "." not in p.at else f"{p.at}: {p.problem}"
+             for p in problems)  # fmt: skip
     return [Finding("repository", text, way) for text, way in zip(texts, ways, strict=True)]
 
 

@@ -174,7 +174,7 @@ def _before_hook(work: _Work) -> str:
     branch, commit = head(work.repo).branch, work.tree.head
     if branch is None or commit is None:
         return ""
-    return before_hooks(work.repo.git.as_set_up(), f"refs/heads/{branch}", commit)
+    return before_hooks(work.repo.git, f"refs/heads/{branch}", commit)
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
