@@ -31,6 +31,7 @@ from state.changes import plan_changes
 from state.channels import UNPROVEN_CHANNEL
 from state.errors import AGAIN, Refused
 from state.files import TEMPORARY, read_bytes
+from state.stages import ACTIVE, CANCELLED, COMPLETED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +67,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         changes = plan_changes(plan)
         copies = files_beside(state, plan, read_bytes(state.plan_path))
         extra: Extra = {**(also.files if also else {}), **copies}
-        if state.run.status != "COMPLETED":
+        if state.run.status != COMPLETED:
             check_applied(state)
             sweep_archive(state, repository)
             known = (*also.files, *also.shown) if also else ()
@@ -177,7 +178,7 @@ def applied_plan(state: State) -> Plan | None:
     """Return a run's approved plan whose bytes are in the user's tree; None if they are not."""
     if journal_state(resources.journal_path(state.state_dir)) != "applied":
         return None
-    ended = state.run.status == "CANCELLED" or state.run.digest is None
+    ended = state.run.status == CANCELLED or state.run.digest is None
     return None if ended else load_approved(state)
 
 
@@ -193,7 +194,7 @@ def finish_uncommitted(state: State, why: str) -> None:
     """End a run whose applied plan the program does not commit."""
     with state.lock("exec finish"):
         state.reload()
-        if state.run.status == "ACTIVE":
+        if state.run.status == ACTIVE:
             with state.database:
                 state.move("finish", "program", detail=why)
             keep_goals(state)

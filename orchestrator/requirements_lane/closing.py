@@ -17,7 +17,7 @@ from orchestrator.requirements_steps import run_of
 from shared import resources
 from shared.builders import counted
 from shared.git.proof import trailers
-from shared.git.repository import check_startable
+from shared.git.readiness import check_startable
 from shared.requirements_record import read_lane
 from state.errors import Refused
 from state.files import write_json

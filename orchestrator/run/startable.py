@@ -10,15 +10,8 @@ from shared import resources
 from shared.config import load_config
 from shared.git.filters_here import check_filters
 from shared.git.private import is_in_no_repository
-from shared.git.repository import (
-    Repository,
-    check_path,
-    check_readable,
-    check_startable,
-    head,
-    private_around,
-    uncommitted,
-)
+from shared.git.readiness import check_path, check_readable, check_startable
+from shared.git.repository import Repository, head, private_around, uncommitted
 from shared.mode import transitions
 from shared.mode.sessions import agent_name
 from shared.user_config import limited, load_user_config

@@ -19,7 +19,8 @@ from shared.builders import counted
 from shared.git.command import OLDEST, version
 from shared.git.filters_here import check_filters
 from shared.git.journal import journal_state
-from shared.git.repository import check_repository, find_repository
+from shared.git.readiness import check_repository
+from shared.git.repository import find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode import memory, sessions
 from shared.strategy_record import WORKFLOW as STRATEGY

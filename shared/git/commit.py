@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import index_lines
-from shared.git.command import durable, failed
+from shared.git.command import durable
 from shared.git.commit_steps import (
     POST_COMMIT,
     author,
@@ -18,6 +18,7 @@ from shared.git.commit_steps import (
     step_after_commit,
     steps_of_commit,
 )
+from shared.git.failure import failed
 from shared.git.few_paths import index_at
 from shared.git.files import refusing
 from shared.git.history import stored_in

@@ -10,7 +10,8 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from shared.git.command import durable, unstartable, user_environment
+from shared.git.command import durable, user_environment
+from shared.git.failure import unstartable
 from shared.git.limited import run_for
 
 if TYPE_CHECKING:

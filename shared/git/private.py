@@ -14,7 +14,8 @@ from shared.git.command import DURABLE, Git
 from shared.git.copies import copied
 from shared.git.files import refusing, remove_tree
 from shared.git.kept import BRANCH, KEPT_FILES
-from shared.git.repository import PLANNER, Repository, check_path, private_at
+from shared.git.readiness import check_path
+from shared.git.repository import PLANNER, Repository, private_at
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import scan, stage_names
 from shared.paths import real_path
