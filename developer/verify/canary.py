@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from shared.git.files import folder_of, write_new
+from shared.resources import broken_files_path
 from state.errors import Refused
 from state.files import sync_folder, unusable, write_atomic
 from state.kept_files import read_kept
@@ -31,9 +32,6 @@ sol sql svelte swift tcl ts tsx v vb vue zig zsh
 """
 CODE = frozenset(_ENDINGS.split())
 
-# The folder of a verification with the files that it breaks, and the note in it of which they are.
-CANARY, BROKEN_FILES = "canary", "files.json"
-UNPARSABLE = ")))((("
 # No language has a use for this, at the start of a file, outside any comment or string.
 BROKEN = (
     b")))((( this file is unparsable on purpose, for one run; `planner plan verify` restores it\n"
@@ -91,8 +89,7 @@ def _restore_all(folder: str) -> list[str]:
     if not os.path.exists(_marker(folder)):
         shutil.rmtree(folder, ignore_errors=True)
         return []
-    note = read_note_of(folder)
-    worktree, paths = note["worktree"], note["files"]
+    worktree, paths, added = read_kept(_marker(folder), _from_note)
     if not os.path.isdir(worktree):
         return []
     displaced = []
@@ -102,24 +99,20 @@ def _restore_all(folder: str) -> list[str]:
             moved = _clear_way(worktree, path, aside) or _set_aside(worktree, path, aside)
             displaced += [path] if moved else []
             _restore(worktree, path, _original(folder, number))
-    for path in note.get("added", ()):
+    for path in added:
         WorkingFiles(worktree).take_away(path)
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
     return displaced
 
 
-def read_note_of(folder: str) -> dict[str, Any]:
-    """Return which files of which worktree are broken; Refused if the note of it is damaged."""
-
-    def parse(data: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
-        return {**data, "worktree": data["worktree"], "files": [*data["files"]]}
-
-    return read_kept(_marker(folder), parse)
+def _from_note(note: Any) -> tuple[str, list[str], list[str]]:  # noqa: ANN401 – any JSON value
+    """Return the worktree, its broken files, and those that were added beside them."""
+    return str(note["worktree"]), [*note["files"]], [*note.get("added", ())]
 
 
 def _marker(folder: str) -> str:
-    return os.path.join(folder, BROKEN_FILES)
+    return broken_files_path(folder)
 
 
 def _original(folder: str, number: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from developer.verify.process import failing_pipes
 from shared.config import Config, commands_hash, named_commands
+from shared.resources import verification_path
 from state.files import unusable
 from state.kept_files import read_kept
 
@@ -207,14 +208,9 @@ class Running:
     text: str
 
 
-def verify_folder(state_dir: str) -> str:
-    """Return the folder of what verifications of a run keep, which need not be there."""
-    return os.path.join(state_dir, "verify")
-
-
 def verify_file(state_dir: str, name: str) -> str:
     """Return the path of the file `name` in the run's `verify` folder, made if missing."""
-    folder = verify_folder(state_dir)
+    folder = verification_path(state_dir)
     try:
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o700)

@@ -17,7 +17,7 @@ from shared.git.repository import repository_at
 from shared.git.scratch import clear
 from shared.git.worktree import remove_worktree
 from shared.place.turns import Alone
-from shared.resources import command
+from shared.resources import CANARY, command
 from state.errors import Refused
 from state.files import unusable
 
@@ -68,7 +68,7 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
 
 def recover(state_dir: str) -> list[str]:
     """Clean up after a killed verification; return broken files that commands had overwritten."""
-    displaced = restore_files(verify_file(state_dir, "canary"))
+    displaced = restore_files(verify_file(state_dir, CANARY))
     clear(os.path.join(state_dir, "verify"))
     remove_tree(verify_file(state_dir, TEMPORARY_FOLDER))
     base = verify_file(state_dir, "base")

@@ -10,8 +10,6 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from developer.verify.canary import BROKEN_FILES, CANARY, UNPARSABLE, read_note_of
-from developer.verify.job import read_note, verify_folder
 from shared import candidates, requirements_record, resources, tree_runs
 from shared.git.change import FileChange
 from shared.git.journal import journal_file, load_journal
@@ -161,20 +159,23 @@ def _journals(run: Run) -> Iterator[Kept]:
 def _verification(run: Run) -> Iterator[Kept]:
     """Yield the notes of a verification, and that of files which it has broken on purpose."""
     here = run.state_dir
-    folder, again = verify_folder(here), resources.command("plan", "verify", state_dir=here)
+    folder = resources.verification_path(here)
+    again = resources.command("plan", "verify", state_dir=here)
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     for path in (os.path.join(folder, name) for name in names if name.endswith(".json")):
         lost = f"a note of the verification of run {run.run_id}"
-        yield Kept(path, partial(read_note, path), lost, f"it is verified again: {again}")
-    canary = os.path.join(folder, CANARY)
-    if os.path.isfile(os.path.join(canary, BROKEN_FILES)):
+        read = partial(read_kept, path, _object)
+        yield Kept(path, read, lost, f"it is verified again: {again}")
+    canary = os.path.join(folder, resources.CANARY)
+    broken = resources.broken_files_path(canary)
+    if os.path.lexists(broken):
         tree = resources.worktree_path(here)
         yield Kept(
             canary,
-            partial(read_note_of, canary),
-            f"which files in {tree} run {run.run_id} had broken for its verification",
-            f"what they held is in the folder that was set aside; each begins with {UNPARSABLE}, "
-            f"until it is written again; then: {again}",
+            partial(read_kept, broken, lambda note: [note["worktree"], *note["files"]]),
+            f"which files in {tree} run {run.run_id} had made unparsable for its verification",
+            "what they held is in the folder that was set aside, and each is unparsable until it "
+            f"is written again; then: {again}",
         )
 
 

@@ -22,7 +22,10 @@ _NO_LFS = (
 )
 _FAR_AWAY = r"promisor remote|Could not resolve host|Could not read from remote repository"
 _FILTER = r"(clean|smudge) filter '[^']*' failed"
-_CONFINED = "the filter that git's settings name ran in the place, where it has no network, and no password of git's settings, and what"
+_CONFINED = (
+    "the filter that git's settings name ran in the place, where it has no network and no password "
+    "of git's settings, and what"
+)
 # Fetches all that a partial clone leaves out.
 FETCH_ALL = "git fetch --refetch --no-filter"
 _FORBIDDEN = r"transport '\w+' not allowed"

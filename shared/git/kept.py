@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 
-TYPE_CHECKING = False  # printed steps load this module: it imports little
+TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
     from collections.abc import Callable
 

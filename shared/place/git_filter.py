@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 # Git knows this file alone.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -23,7 +24,6 @@ from shared.place.planning import capture_place
 from shared.place.unseen import shown_by_user
 from shared.place.values import Limits
 
-TYPE_CHECKING = False  # each start of a filter loads this module: it imports little
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

@@ -162,6 +162,25 @@ def test_a_note_of_a_verification_is_lost_and_it_is_verified_again(
     journey.to("committed")
 
 
+@pytest.mark.parametrize("damage", part([*DAMAGES], 3))
+def test_what_a_verification_had_broken_stays_beside_where_the_note_of_it_is_lost(
+    make_repo: Repositories, damage: str
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("code")
+    canary = Path(journey.state_dir, "verify", "canary")
+    canary.mkdir(parents=True)
+    (canary / "0").write_text("def f(x): ...\n")
+    note = json.dumps({"worktree": f"{journey.state_dir}/worktree", "files": ["src/a.py"]})
+    (canary / "files.json").write_bytes(DAMAGES[damage](note.encode()))
+    refused = journey.planner("plan", "done", "--phase", "plan-code")
+    assert words_of(way_out(refused.problems[0][1]))[0] == "repair", refused.text
+    assert "verify/canary: damaged" in journey.call("doctor").data("findings")
+    assert f"{canary}.damaged-1" in journey.call("repair").data("set aside")
+    assert Path(f"{canary}.damaged-1", "0").read_text() == "def f(x): ...\n"
+    journey.last = journey.planner("step", "planner")
+    journey.to("committed")
+
+
 # the requirements lane
 
 
