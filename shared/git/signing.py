@@ -54,7 +54,7 @@ def key_named(repo: Repository) -> str | None:
 
 def _public_in(repo: Repository, key: str) -> str:
     """Return the public half of a key that is a file, or has one beside it; "" if it has none."""
-    path = os.path.join(repo.root, os.path.expanduser(key))
+    path = os.path.join(repo.root, os.path.expanduser(key or "."))
     path += "" if path.endswith(".pub") else ".pub"
     try:
         with open(path, encoding="ascii", errors="replace") as file:

@@ -13,6 +13,7 @@ from shared.place.enter import CannotEnter
 from shared.run import open_state
 from tests.e2e.conftest import set_hook
 from tests.journey import FILES, Answer, Journey, way_out, words_of
+from tests.shared.git.layouts import played
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -295,9 +296,9 @@ def test_a_program_that_signs_without_a_key_file_is_not_asked_for_one(
     project: Repository, tmp_path: Path, form: str
 ) -> None:
     """As gitsign and the signers of password managers do it."""
-    program = tmp_path / "keyless-sign"
-    program.write_text(_SIGNER[form])
-    program.chmod(0o755)
+    program = Path(played(tmp_path, "SIGNED MESSAGE"))
+    if form == "ssh":
+        program.write_text(_SSH_SIGNER)
     settings = {"commit.gpgSign": "true", "gpg.format": form, f"gpg.{form}.program": str(program)}
     for name, value in {**settings, "user.signingKey": f"{tmp_path}/elsewhere.pub"}.items():
         project.git("config", name, value)
@@ -306,15 +307,12 @@ def test_a_program_that_signs_without_a_key_file_is_not_asked_for_one(
     assert "gpgsig" in project.git("cat-file", "commit", "HEAD")
 
 
-# Programs that sign as git calls them: the answer on stdout and stderr, or in a file beside.
-_SIGNER = {
-    "x509": "#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\n"
-    "printf -- '-----BEGIN SIGNED MESSAGE-----\\nx\\n-----END SIGNED MESSAGE-----\\n'\n",
-    "ssh": "#!/bin/sh\nfor last; do :; done\n"
-    "n='SSH SIGNATURE-----'; s=U1NIU0lHAAAAAQAAAAMAAAA=\n"  # by the key AAAA
-    'printf -- "-----BEGIN $n\\n$s\\n-----END $n\\n" '
-    '>"$last.sig"\n',
-}
+# A program that signs as git calls it: the answer is in a file beside, by the key AAAA.
+_SSH_SIGNER = """#!/bin/sh
+for last; do :; done
+n='SSH SIGNATURE-----'; s=U1NIU0lHAAAAAQAAAAMAAAA=
+printf -- "-----BEGIN $n\\n$s\\n-----END $n\\n" >"$last.sig"
+"""
 
 
 @pytest.mark.requirement("VR-5")
