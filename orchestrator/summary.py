@@ -126,7 +126,7 @@ def summary(state: State) -> str:
         *(f"answered: {line}{outcome and ' → '}{outcome}" for line, outcome in asked if line),
         *(f"{d.id}: {d.decision}" for d in plan.planning_context.decision_log),
         *(task.text for task in plan.task_spec if task.out_of_scope),
-        *(f"assumed at the start: {text}" for text in plan.context.assumptions),
+        *(f"assumed: {text}" for text in plan.context.assumptions),
         *(f"risk: {r.risk}" for r in plan.planning_context.known_risks),
         *_intended(plan, run),
         "; ".join(filter(None, [f"files: {', '.join(files)}", _committed(state)])),
