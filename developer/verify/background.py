@@ -72,6 +72,11 @@ def verify(
         time.sleep(POLL_S)
 
 
+def has_result(state_dir: str) -> bool:
+    """Return whether results are kept, of whatever tree."""
+    return os.path.exists(verify_file(state_dir, "result.json"))
+
+
 def forget_result(state_dir: str) -> None:
     """Have the next call run the verify commands again, whatever has changed on this machine."""
     with contextlib.suppress(FileNotFoundError):

@@ -13,7 +13,7 @@ from shared import resources
 from shared.plan_file import after_edits, open_plan
 from shared.requirements_record import lane_of
 from state import store
-from state.context import check_context, task_items, user_context
+from state.context import OVERRULED, check_context, task_items, user_context
 from state.errors import Problem, Refused
 from state.files import write_json
 from state.kept_files import gone, read_kept
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 _EXAMPLE = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
 _QUESTIONS = list_of({"type": "object", "allowed": _EXAMPLE}, _EXAMPLE, minItems=1, maxItems=3)
 STEP = 2  # context-verify
-_ASSUMED, _NO_MORE = "assumptions", "overruled"
+_ASSUMED = "assumptions"
 _TEXTS = "each is a list of strings"
 _LATER = an_object(
-    dict.fromkeys((_ASSUMED, _NO_MORE), list_of({"type": "string", "minLength": 1}, _TEXTS)),
+    dict.fromkeys((_ASSUMED, OVERRULED), list_of({"type": "string", "minLength": 1}, _TEXTS)),
     [],
     _TEXTS,
 )
 # What the approver sees of an assumption that what was said later has overruled.
-OVERRULED = " → holds no more, by what was said later"
+HOLDS_NO_MORE = " → holds no more, by what was said later"
 
 
 def set_context(state: State, value: object) -> None:
@@ -66,7 +66,7 @@ def new_context(state: State, value: object) -> Context | None:
     if state.run.step <= STEP:
         return check_context(_with_given(given, value))
     stored = _stored(state)
-    if isinstance(value, dict) and value and value.keys() <= {_ASSUMED, _NO_MORE}:
+    if isinstance(value, dict) and value and value.keys() <= {_ASSUMED, OVERRULED}:
         now = _with_overruled(stored[_ASSUMED], value)
         return None if now == stored[_ASSUMED] else {**stored, _ASSUMED: now}
     if _with_given(given, value) in (stored, {k: v for k, v in stored.items() if v}):
@@ -74,7 +74,7 @@ def new_context(state: State, value: object) -> Context | None:
     text = "context.json is read-only once step 2 (context-verify) is done"
     quote = state.command("context", "add-quote", "TEXT")
     allowed = f"to add what the user said later, run {quote}; for assumptions, alone: "
-    allowed += f'{{"op": "context", "{_ASSUMED}": [new ones], "{_NO_MORE}": [what holds no more]}}'
+    allowed += f'{{"op": "context", "{_ASSUMED}": [new ones], "{OVERRULED}": [what holds no more]}}'
     raise Refused("frozen", "context.json", text, allowed)
 
 
@@ -95,16 +95,16 @@ def _with_overruled(known: list[str], value: Json) -> list[str]:
     Refused where what is overruled was not assumed, word for word.
     """
     lists = checked(value, _LATER, "context")
-    ended, new = lists.get(_NO_MORE, []), lists.get(_ASSUMED, [])
-    then = [text.removesuffix(OVERRULED) for text in known]
+    ended, new = lists.get(OVERRULED, []), lists.get(_ASSUMED, [])
+    then = [text.removesuffix(HOLDS_NO_MORE) for text in known]
     problems = [
-        Problem("not_found", f"{_NO_MORE}[{n}]", "no assumption has these words", "\n".join(known))
+        Problem("not_found", f"{OVERRULED}[{n}]", "no assumption has these words", "\n".join(known))
         for n, text in enumerate(ended)
         if text not in then
     ]
     if problems:
         raise Refused.of(problems)
-    kept = [f"{text}{OVERRULED}" if text in ended else was
+    kept = [f"{text}{HOLDS_NO_MORE}" if text in ended else was
             for text, was in zip(then, known, strict=True)]  # fmt: skip
     return [*kept, *(text for text in new if text not in kept)]
 
