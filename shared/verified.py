@@ -19,8 +19,8 @@ _CHOSEN = {
 }
 # Whether a command runs the changed code, as breaking it shows.
 EXERCISED = {
-    True: "it fails when the changed code is broken, so it runs some of that",
-    False: "it passes when the changed code is broken, so it runs none of that",
+    True: "it fails with the changed code broken, so it runs some of it",
+    False: "it passes with the changed code broken, so it runs none of it",
 }
 # What evidence calls the program's own run of a verify command, with its number.
 VERIFY = "verify"

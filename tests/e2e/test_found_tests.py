@@ -95,7 +95,7 @@ def test_tests_beside_the_code_verify_a_plan_in_seven_commands(make_repo: Reposi
     submitted = journey.to("submitted").last
     assert "NOT VERIFIED" not in submitted.text
     assert "found in the project · 1 passed, 0 failed" in submitted.text
-    assert "it fails when the changed code is broken, so it runs some of that" in submitted.text
+    assert "it fails with the changed code broken, so it runs some of it" in submitted.text
     journey.to("committed")
     assert len(journey.calls) <= MOST_COMMANDS, journey.calls
     assert "Proved" in journey.last.text

@@ -63,10 +63,10 @@ def test_a_plan_is_summed_up_a_line_for_each_subject(scene: Scene) -> None:
         ([result(exercised=True), result(command="lint")],
          ("make: pass (in the worktree · from planner.toml); "
          "lint: pass (in the worktree · from planner.toml); "
-         "it fails when the changed code is broken, so it runs some of that")),
+         "it fails with the changed code broken, so it runs some of it")),
         ([result(exercised=False)],
          ("make: pass (in the worktree · from planner.toml); "
-         "it passes when the changed code is broken, so it runs none of that")),
+         "it passes with the changed code broken, so it runs none of it")),
     ],
     ids=["none", "known failure", "exercised", "not exercised"],
 )  # fmt: skip
