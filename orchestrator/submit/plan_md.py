@@ -17,20 +17,20 @@ from orchestrator.reviewed import (
     reviewers_of,
 )
 from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
-from shared import resources
+from orchestrator.submit.since import BASE_MOVED, NO_DIFFERENCE, WITHOUT
 from shared.builders import visible
 from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, NOT_BORNE_OUT, answer_of
 from shared.verified import EXERCISED, facts_of
 from state.changes import apart
-from state.files import write_atomic
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.submit.outcomes import Rows
+    from orchestrator.submit.page.facts import Facts
+    from orchestrator.submit.since import Since
     from shared.contents import Row
-    from shared.run import State
     from state.models import Change, Milestone, Plan
 
 
@@ -42,11 +42,17 @@ _LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 MOST_SHOWN = 200_000
 
 
-def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
-    """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
+def render_plan(
+    plan: Plan, answers: Mapping[str, Sequence[str]], of_run: Facts | None = None
+) -> str:
+    """Return the text of plan.md; invisible characters of the plan are shown as escapes.
+
+    Without a run it is the text that is kept with the plan: nothing of it changes any more.
+    """
     parts = rows_of_plan(plan)
     lines = [
         *_head(plan, parts[FIRST]),
+        *(_since(of_run.since) if of_run and of_run.since else ()),
         *_part(NOT_BORNE_OUT, parts),
         *_part(GOAL, parts),
         *_questions(plan, answers),
@@ -76,6 +82,27 @@ def _head(plan: Plan, about: Rows) -> Iterator[str]:
     for content, rows in about.items():
         yield from ("", f"## {content.title}", "")
         yield from (f"> {live(line)}" for row in rows for line in row.text.split("\n"))
+
+
+def _since(since: Since) -> Iterator[str]:
+    """Yield how the code differs from the revision that the person has seen (LP-1)."""
+    yield from ("", f"## Since revision {since.revision}")
+    if since.wrong:
+        yield from ("", f"How the code differs cannot be shown: {one_line(since.wrong)}")
+    elif not since.parts:
+        yield from ("", "The code is the same.")
+    if since.base_moved:
+        yield from ("", BASE_MOVED)
+    for part in since.parts:
+        yield ""
+        yield from (f"### {live(cause.line)}" for cause in part.causes)
+        yield from () if part.causes else (f"### {WITHOUT.capitalize()}",)
+        for change in part.changes:
+            yield from ("", f"#### {code(change.file)} ({_what(change)})")
+            yield from _patch(change)
+    if since.unmet:
+        yield from ("", f"### {NO_DIFFERENCE.capitalize()}", "")
+        yield from (f"- {live(cause.line)}" for cause in since.unmet)
 
 
 def _part(part: str, parts: Mapping[str, Rows]) -> Iterator[str]:
@@ -141,13 +168,21 @@ def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
 
 
 def _change(change: Change) -> Iterator[str]:
+    yield from ("", f"#### {change.id} {code(change.file)} ({_what(change)})", "")
+    yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
+    yield from _patch(change)
+
+
+def _what(change: Change) -> str:
     what = "new" if change.before is None else "deleted" if change.after is None else "changed"
     if change.old_file:
         what = f"renamed from {code(change.old_file)}"
     if change.old_mode and change.mode and change.old_mode != change.mode:
         what += f", mode {change.old_mode} → {change.mode}"
-    yield from ("", f"#### {change.id} {code(change.file)} ({what})", "")
-    yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
+    return what
+
+
+def _patch(change: Change) -> Iterator[str]:
     if change.patch and change.encoding is None:
         fence = _fence(change.patch)
         shown, left = folded(change.patch)
@@ -227,13 +262,3 @@ def code(text: str) -> str:
         return f"`{shown}`"
     fence = _fence(shown)
     return f"{fence} {shown} {fence}"
-
-
-def rendered(state: State, plan: Plan) -> str:
-    """Return the text of plan.md for a run's plan, with the user's answers."""
-    return render_plan(plan, state.database.answers(state.run))
-
-
-def write_rendered(state: State, plan: Plan) -> None:
-    """Write the file plan.md for a plan."""
-    write_atomic(resources.rendered_plan_path(state.state_dir), rendered(state, plan).encode())

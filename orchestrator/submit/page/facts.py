@@ -14,6 +14,7 @@ from state.milestones import changes_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from orchestrator.submit.since import Since
     from state.database import Run
     from state.models import Change, Checkpoint, Milestone, Plan
 
@@ -23,7 +24,9 @@ class Facts(NamedTuple):
 
     plan: Plan
     run: Run
+    # The revision that the person has seen last, and how the code differs from it.
     previous: Plan | None = None
+    since: Since | None = None
     answers: Mapping[str, Sequence[str]] = {}
     # The gates' decisions of this revision, oldest first.
     outcomes: Sequence[Mapping[str, Any]] = ()
@@ -55,12 +58,11 @@ class Facts(NamedTuple):
         return [c for c in self.plan.checkpoints if c.id not in self.answers]
 
 
-class Edited:
-    """A changed file of the plan with its milestone and its patch, which is read once."""
+class Diff:
+    """The change of one file with its patch, which is read once."""
 
-    def __init__(self, change: Change, milestone: Milestone) -> None:
+    def __init__(self, change: Change) -> None:
         self.change = change
-        self.milestone = milestone
         self.lines: list[Line] = read_patch(change)
         self.added, self.removed = size(self.lines)
 
@@ -116,6 +118,14 @@ class Edited:
         added = "".join(line.text.removesuffix("\r") for line in self.lines if line.kind == "+")
         shown = visible(added)
         return sum(visible(c) != c for c in added) if shown != added else 0
+
+
+class Edited(Diff):
+    """A changed file of the plan with its milestone."""
+
+    def __init__(self, change: Change, milestone: Milestone) -> None:
+        super().__init__(change)
+        self.milestone = milestone
 
 
 def _kinds(old: str | None) -> str:

@@ -14,20 +14,20 @@ from state.changes import apart
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.submit.page.facts import Edited
+    from orchestrator.submit.page.facts import Diff, Edited
     from orchestrator.submit.page.html import Node
     from shared.patch import Line
 
 LONGEST_OPEN = 120  # lines; a longer diff is folded, and so is what comes after many others
-_MOST_OPEN = 40  # files
+MOST_OPEN = 40  # files
 
 
 def changes(files: Sequence[Edited]) -> Section:
     """Return the table of changed files and their diffs, each diff under the id of its change."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     title = f"Changes: {counted(len(files), 'file')}, +{added:,} −{removed:,}"
-    shown = [_change(f, is_open=n < _MOST_OPEN) for n, f in enumerate(files)]
-    return Section("changes", title, [_table(files), *shown] if files else None)
+    diffs = [_change(f, is_open=n < MOST_OPEN) for n, f in enumerate(files)]
+    return Section("changes", title, [_table(files), *diffs] if files else None)
 
 
 def _table(files: Sequence[Edited]) -> Node:
@@ -48,11 +48,11 @@ def _cells(file: Edited) -> Node:
     ]
 
 
-def _sizes(file: Edited) -> tuple[tuple[int, str], ...]:
+def _sizes(file: Diff) -> tuple[tuple[int, str], ...]:
     return (file.added, "plus"), (file.removed, "minus")
 
 
-def _counts(file: Edited) -> list[Node]:
+def _counts(file: Diff) -> list[Node]:
     signs = {"plus": "+", "minus": "−"}
     return [
         Element("span", f"{signs[name]}{n:,}", {"class": name}) for n, name in _sizes(file) if n
@@ -60,28 +60,37 @@ def _counts(file: Edited) -> list[Node]:
 
 
 def _change(file: Edited, *, is_open: bool) -> Node:
-    """Return one file's diff as a folded element; its id is inside, so that a link unfolds it."""
-    change, number = file.change, len(file.lines)
-    folded = f"{counted(number, 'line')} folded" if number > LONGEST_OPEN else ""
+    """Return one file's diff with what the plan says of it."""
+    change = file.change
     ids = f"{(change.before or 'absent')[:12]} → {(change.after or 'absent')[:12]}"
     intents = [i for i in (change.intent_ref, *change.more_intent_refs) if i]
     quiet = " · ".join([change.id, *intents, f"blob {ids}"])
+    about = Element("p", [
+        Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}), f" · {quiet}",
+        Element("a", "all files", {"href": "#changes", "class": "back"}),
+    ], {"class": "quiet"})  # fmt: skip
+    return shown(file, change.id, about, is_open=is_open)
+
+
+def shown(file: Diff, name: str, about: Node = None, *, is_open: bool) -> Node:
+    """Return one file's diff as a folded element.
+
+    Its id, `name`, is inside, so that a link unfolds it.
+    """
+    change, number = file.change, len(file.lines)
+    folded = f"{counted(number, 'line')} folded" if number > LONGEST_OPEN else ""
     summary = Element("summary", [
         Element("h3", change.file),
         Element("span", ", ".join([file.what, *file.notes]), {"class": "quiet"}),
         _counts(file),
         Element("span", folded, {"class": "folded"}) if folded else None,
     ])  # fmt: skip
-    about = Element("p", [
-        Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}), f" · {quiet}",
-        Element("a", "all files", {"href": "#changes", "class": "back"}),
-    ], {"class": "quiet"})  # fmt: skip
-    shown = _beginning(file.lines)
-    body = diff_table(shown, f"Diff of {change.file}") if shown else _empty(file)
-    left = number - len(shown)
+    lines = _beginning(file.lines)
+    body = diff_table(lines, f"Diff of {change.file}") if lines else _empty(file)
+    left = number - len(lines)
     more = f"{counted(left, 'more line')} not shown here: planner plan diff {change.file}"
     rest = Element("p", more, {"class": "quiet"}) if left else None
-    inside = Element("div", [about, body, rest], {"id": change.id})
+    inside = Element("div", [about, body, rest], {"id": name})
     opened = "" if is_open and not folded else None
     return Element("details", [summary, inside], {"class": "change", "open": opened})
 
@@ -92,7 +101,7 @@ def _beginning(lines: Sequence[Line]) -> Sequence[Line]:
     return lines[: sum(1 for end in ends if end <= MOST_SHOWN)]
 
 
-def _empty(file: Edited) -> Node:
+def _empty(file: Diff) -> Node:
     if file.lines:
         return Element("p", "The diff is too long to be shown.", {"class": "quiet"})
     if apart(file.change):

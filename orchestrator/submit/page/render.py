@@ -1,4 +1,4 @@
-"""Write review.html, which shows the whole plan to the person who decides on it (PM-15).
+"""Make review.html, which shows the whole plan to the person who decides on it (PM-15).
 
 It holds no script, and its policy allows nothing but its own style: what a plan says is always
 shown as text.
@@ -6,8 +6,6 @@ shown as text.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import TYPE_CHECKING
 
 from orchestrator.submit.outcomes import rows_of_plan
@@ -15,40 +13,18 @@ from orchestrator.submit.page import design, file_diffs, proof, revisions
 from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
-from shared import resources
+from orchestrator.submit.since import last_seen
 from shared.contents import DECIDED, DRAWN, GOAL, LIMITS
 from shared.digests import SHORTEST
 from shared.mode.guarded import is_guarded
 from shared.plan_file import check_frozen
 from state import store
-from state.errors import Refused
-from state.files import write_atomic
 from state.phases import PHASES
 
 if TYPE_CHECKING:
     from orchestrator.submit.page.html import Node
     from shared.run import State
     from state.models import Plan
-
-
-def write_page(state: State, plan: Plan | None = None) -> str:
-    """Write review.html and return its path; the caller holds the run's lock.
-
-    `plan` is the run's plan if the caller has just read or frozen it; else it is read here.
-    """
-    path = resources.review_page_path(state.state_dir)
-    write_atomic(path, render_page(read_facts(state, plan)).encode())
-    return path
-
-
-def refresh_page(state: State) -> None:
-    """Write review.html again after the run's stage has changed, if the run has that page.
-
-    A page that cannot be made stops nothing: the change is done already.
-    """
-    if os.path.isfile(resources.review_page_path(state.state_dir)):
-        with contextlib.suppress(Refused):
-            write_page(state)
 
 
 def read_facts(state: State, plan: Plan | None = None) -> Facts:
@@ -58,7 +34,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         plan = store.load_plan(state.plan_path)
     elif plan is None:
         plan = check_frozen(state)
-    kept = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
+    previous, since = last_seen(state, plan)
     audit = database.audit_rows(run)
     approvals = [r for r in audit if r["action"] == "approve"]
     reverts = database.reverts(run)
@@ -66,7 +42,8 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
     return Facts(
         plan,
         run,
-        previous=store.load_plan(kept) if os.path.exists(kept) else None,
+        previous=previous,
+        since=since,
         answers=database.answers(run),
         outcomes=database.outcomes(run, *PHASES),
         accepted=[(*named, reason) for named, reason in database.accepted(run, *PHASES).items()],
