@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.submit.kinds import KINDS, kind_of
 from shared.builders import visible
 from shared.git.change import LINK
 from shared.patch import Line, read_patch, size
@@ -15,8 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from orchestrator.submit.since import Since
+    from orchestrator.submit.spent import Spent
     from state.database import Run
     from state.models import Change, Checkpoint, Milestone, Plan
+
+
+STAGES = {
+    "gathering": "still being written, nothing to approve yet",
+    "submitted": "waits for your decision",
+    "executing": "approved",
+}
 
 
 class Facts(NamedTuple):
@@ -24,6 +33,9 @@ class Facts(NamedTuple):
 
     plan: Plan
     run: Run
+    # Which changed files are generated, or are not, as the project says.
+    marked: Mapping[str, bool] = {}
+    spent: Spent | None = None
     # The revision that the person has seen last, and how the code differs from it.
     previous: Plan | None = None
     since: Since | None = None
@@ -121,17 +133,22 @@ class Diff:
 
 
 class Edited(Diff):
-    """A changed file of the plan with its milestone."""
+    """A changed file of the plan with its milestone, and its kind, one of KINDS."""
 
-    def __init__(self, change: Change, milestone: Milestone) -> None:
+    def __init__(self, change: Change, milestone: Milestone, marked: Mapping[str, bool]) -> None:
         super().__init__(change)
         self.milestone = milestone
+        self.kind = kind_of(change.file, milestone.tests.files, marked)
 
 
 def _kinds(old: str | None) -> str:
     return "a link becomes a file" if old == LINK else "a file becomes a link"
 
 
-def edited_files(plan: Plan) -> list[Edited]:
-    """Return the plan's changed files in the order of the milestones."""
-    return [Edited(change, m) for m in plan.milestones for change in changes_of(m)]
+def edited_files(plan: Plan, marked: Mapping[str, bool] | None = None) -> list[Edited]:
+    """Return the plan's changed files by kind, those of a kind in the order of the milestones.
+
+    `marked` says of some whether they are generated.
+    """
+    found = [Edited(c, m, marked or {}) for m in plan.milestones for c in changes_of(m)]
+    return sorted(found, key=lambda file: KINDS.index(file.kind))

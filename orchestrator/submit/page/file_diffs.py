@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
+from orchestrator.submit.kinds import GENERATED
 from orchestrator.submit.page.diff import diff_table
 from orchestrator.submit.page.html import Element, Section
 from orchestrator.submit.plan_md import MOST_SHOWN
@@ -31,10 +32,15 @@ def changes(files: Sequence[Edited]) -> Section:
 
 
 def _table(files: Sequence[Edited]) -> Node:
+    """Return the changed files with links to their diffs; each kind under its name."""
     names = ("File", "What", "For", "+", "−")
     head = Element("tr", [Element("th", name, {"scope": "col"}) for name in names])
-    body = [Element("tr", _cells(f)) for f in files]
-    parts = [Element("thead", head), Element("tbody", body)]
+    bodies = []
+    for kind, group in groupby(files, key=lambda file: file.kind):
+        title = Element("th", kind, {"scope": "rowgroup", "colspan": "5", "class": "kind"})
+        rows = [Element("tr", _cells(f)) for f in group]
+        bodies.append(Element("tbody", [Element("tr", title), *rows]))
+    parts = [Element("thead", head), *bodies]
     return Element("table", parts, {"class": "files", "aria-label": "Changed files"})
 
 
@@ -60,25 +66,26 @@ def _counts(file: Diff) -> list[Node]:
 
 
 def _change(file: Edited, *, is_open: bool) -> Node:
-    """Return one file's diff with what the plan says of it."""
+    """Return one file's diff with what it is for; a generated file's is folded."""
     change = file.change
-    ids = f"{(change.before or 'absent')[:12]} → {(change.after or 'absent')[:12]}"
     intents = [i for i in (change.intent_ref, *change.more_intent_refs) if i]
-    quiet = " · ".join([change.id, *intents, f"blob {ids}"])
     about = Element("p", [
-        Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}), f" · {quiet}",
+        Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}),
+        "".join(f" · {name}" for name in intents),
         Element("a", "all files", {"href": "#changes", "class": "back"}),
     ], {"class": "quiet"})  # fmt: skip
-    return shown(file, change.id, about, is_open=is_open)
+    folded = "generated, folded" if file.kind == GENERATED else ""
+    return shown(file, change.id, about, folded, is_open=is_open)
 
 
-def shown(file: Diff, name: str, about: Node = None, *, is_open: bool) -> Node:
-    """Return one file's diff as a folded element.
+def shown(file: Diff, name: str, about: Node = None, folded: str = "", *, is_open: bool) -> Node:
+    """Return one file's diff as an element that folds, and why if it is `folded` anyhow.
 
     Its id, `name`, is inside, so that a link unfolds it.
     """
     change, number = file.change, len(file.lines)
-    folded = f"{counted(number, 'line')} folded" if number > LONGEST_OPEN else ""
+    if not folded and number > LONGEST_OPEN:
+        folded = f"{counted(number, 'line')} folded"
     summary = Element("summary", [
         Element("h3", change.file),
         Element("span", ", ".join([file.what, *file.notes]), {"class": "quiet"}),

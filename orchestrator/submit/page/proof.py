@@ -53,20 +53,11 @@ def verified(facts: Facts) -> Section:
 def _results(plan: Plan) -> Node:
     trees = {r.tree for r in plan.verify}
     captured = {o.tree for o in plan.reviews if o.phase in CODE_PHASES and o.tree}
-    notes: list[Node] = [
-        ["They ran on tree ", Element("code", tree), "."] for tree in sorted(trees)
-    ]
-    if (base := plan.base) is not None:
-        extra = " with uncommitted work on top" if base.snapshot else ""
-        notes.append([
-            f"The base is commit {base.commit[:12]} on ", Element("code", base.branch),
-            f"{extra}, tree ", Element("code", base.tree), ".",
-        ])  # fmt: skip
+    proof = {EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
+    notes: list[Node] = [f"{text.capitalize()}." for text in sorted(proof)]
     if captured and not captured <= trees:
         notes.append(Element("span", "The reviewed code was another tree.", {"class": "warn"}))
-    proof = {EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
-    rows = Items([_result(r) for r in plan.verify], "rows")
-    return [rows, Items([*(f"{text.capitalize()}." for text in sorted(proof)), *notes], "quiet")]
+    return [Items([_result(r) for r in plan.verify], "rows"), Items(notes, "quiet")]
 
 
 def _result(result: VerifyResult) -> Node:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.submit.kinds import marked_at_base
 from orchestrator.submit.outcomes import rows_of_plan
-from orchestrator.submit.page import design, file_diffs, proof, revisions
+from orchestrator.submit.page import design, details, file_diffs, proof, revisions
 from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
 from orchestrator.submit.since import last_seen
+from orchestrator.submit.spent import spent_on
 from shared.contents import DECIDED, DRAWN, GOAL, LIMITS
 from shared.digests import SHORTEST
 from shared.mode.guarded import is_guarded
@@ -22,6 +24,8 @@ from state import store
 from state.phases import PHASES
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from orchestrator.submit.page.html import Node
     from shared.run import State
     from state.models import Plan
@@ -35,29 +39,35 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
     elif plan is None:
         plan = check_frozen(state)
     previous, since = last_seen(state, plan)
-    audit = database.audit_rows(run)
+    audit, answers = database.audit_rows(run), database.answers(run)
     approvals = [r for r in audit if r["action"] == "approve"]
     reverts = database.reverts(run)
     approved = database.approved_by(run, plan.digest or "")
     return Facts(
         plan,
         run,
+        marked=marked_at_base(state, plan),
+        spent=spent_on(state, plan),
         previous=previous,
         since=since,
-        answers=database.answers(run),
+        answers=answers,
         outcomes=database.outcomes(run, *PHASES),
         accepted=[(*named, reason) for named, reason in database.accepted(run, *PHASES).items()],
         approved=next((r for r in approvals if r["digest"] == plan.digest), None),
         channel=approved[0] if approved else "",
         guarded=is_guarded(database, database.planning_of(run.run_id)),
         reverted=reverts[-1] if reverts else "",
-        commands=_commands(state),
+        commands=_commands(state, plan, answers),
     )
 
 
-def _commands(state: State) -> dict[str, str]:
+def _commands(state: State, plan: Plan, answers: Collection[str]) -> dict[str, str]:
+    """Return what the person may type: on a plan that waits, or to answer its first question."""
     digest = (state.run.digest or "")[:SHORTEST]
+    asked = [c.id for c in plan.checkpoints if c.id not in answers and not state.run.ending]
+    named = {"decide": state.typed("decide", asked[0], "CHOICE")} if asked else {}
     return {
+        **named,
         "approve typed": f"/planner:approve {digest}",
         "approve": state.approving,
         "remark": state.typed("mode", "edit", "what should be different"),
@@ -67,18 +77,18 @@ def _commands(state: State) -> dict[str, str]:
 
 def render_page(facts: Facts) -> str:
     """Return the review page as HTML text; the same review gives the same bytes."""
-    plan, files, rows = facts.plan, edited_files(facts.plan), rows_of_plan(facts.plan)
+    plan, files, rows = facts.plan, edited_files(facts.plan, facts.marked), rows_of_plan(facts.plan)
     parts = {
         "Your answer": answer_box(facts),
         "Differences": revisions.differences(facts),
         "Questions": design.questions(facts),
+        "Changes": file_diffs.changes(files),
         "Goal": design.goal(facts.run.request, rows[GOAL]),
         "Decisions": design.decisions(rows[DECIDED]),
         "Risks": design.risks(rows[LIMITS], rows[DRAWN]),
         "Milestones": design.milestones(plan, files),
         "Verify": proof.verified(facts),
-        "Reviews": proof.reviews(facts),
-        "Changes": file_diffs.changes(files),
+        "Details": details.details(facts, files),
     }
     title = " ".join(plan.overview.title.split()) or "Plan"
     return page(
