@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
     from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
+    from orchestrator.submit.page.places import Places
     from state.models import Plan
 
 _SHORT = 12
 
 
-def details(facts: Facts, files: Sequence[Edited]) -> Section:
+def details(facts: Facts, files: Sequence[Edited], places: Places) -> Section:
     """Return the folded details: what the plan was made on and tried on, blobs, review history."""
-    inside = [Items(_made_on(facts.plan), "rows"), _blobs(files), reviews(facts)]
+    inside = [Items(_made_on(facts.plan), "rows"), _blobs(files), reviews(facts, places)]
     summary = Element("summary", "Ids, trees, blobs, and the history of the reviews")
     folded = Element("details", [summary, Element("div", inside)], {"class": "details"})
     return Section("details", "Details", folded)

@@ -133,11 +133,15 @@ class Diff:
 
 
 class Edited(Diff):
-    """A changed file of the plan with its milestone, and its kind, one of KINDS."""
+    """A changed file of the plan with its milestone, and its kind, one of KINDS.
+
+    `anchor` begins those of its rows, as its id does not change from revision to revision.
+    """
 
     def __init__(self, change: Change, milestone: Milestone, marked: Mapping[str, bool]) -> None:
         super().__init__(change)
         self.milestone = milestone
+        self.anchor = f"f{int(change.id.rpartition('-')[2])}"
         self.kind = kind_of(change.file, milestone.tests.files, marked)
 
 

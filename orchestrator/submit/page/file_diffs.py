@@ -75,13 +75,16 @@ def _change(file: Edited, *, is_open: bool) -> Node:
         Element("a", "all files", {"href": "#changes", "class": "back"}),
     ], {"class": "quiet"})  # fmt: skip
     folded = "generated, folded" if file.kind == GENERATED else ""
-    return shown(file, change.id, about, folded, is_open=is_open)
+    return shown(file, change.id, file.anchor, about, folded, is_open=is_open)
 
 
-def shown(file: Diff, name: str, about: Node = None, folded: str = "", *, is_open: bool) -> Node:
+def shown(
+    file: Diff, name: str, rows: str, about: Node = None, folded: str = "", *, is_open: bool
+) -> Node:
     """Return one file's diff as an element that folds, and why if it is `folded` anyhow.
 
-    Its id, `name`, is inside, so that a link unfolds it.
+    Its id, `name`, is inside, so that a link unfolds it; its rows are anchors that begin with
+    `rows`.
     """
     change, number = file.change, len(file.lines)
     if not folded and number > LONGEST_OPEN:
@@ -92,8 +95,8 @@ def shown(file: Diff, name: str, about: Node = None, folded: str = "", *, is_ope
         _counts(file),
         Element("span", folded, {"class": "folded"}) if folded else None,
     ])  # fmt: skip
-    lines = _beginning(file.lines)
-    body = diff_table(lines, f"Diff of {change.file}") if lines else _empty(file)
+    lines = beginning(file.lines)
+    body = diff_table(lines, f"Diff of {change.file}", rows) if lines else _empty(file)
     left = number - len(lines)
     more = f"{counted(left, 'more line')} not shown here: planner plan diff {change.file}"
     rest = Element("p", more, {"class": "quiet"}) if left else None
@@ -102,7 +105,7 @@ def shown(file: Diff, name: str, about: Node = None, folded: str = "", *, is_ope
     return Element("details", [summary, inside], {"class": "change", "open": opened})
 
 
-def _beginning(lines: Sequence[Line]) -> Sequence[Line]:
+def beginning(lines: Sequence[Line]) -> Sequence[Line]:
     """Return as many lines of a diff as a page shows."""
     ends = accumulate(len(line.text) + 1 for line in lines)
     return lines[: sum(1 for end in ends if end <= MOST_SHOWN)]

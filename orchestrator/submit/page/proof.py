@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.reviewed import Passed
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
+    from orchestrator.submit.page.places import Places
     from state.models import Plan
     from state.results import Outcome, VerifyResult
 
@@ -66,10 +67,12 @@ def _result(result: VerifyResult) -> Node:
     return [Element("code", result.command), " ", Element("strong", said, {"class": tone}), base]
 
 
-def reviews(facts: Facts) -> Section:
+def reviews(facts: Facts, places: Places) -> Section:
     """Return each review phase with its rounds, its non-blocking findings and accepted ones."""
     passed = passed_with(facts.plan.reviews)
-    rows = [Element("article", _phase(facts, o, passed[o.phase])) for o in facts.plan.reviews]
+    rows = [
+        Element("article", _phase(facts, o, passed[o.phase], places)) for o in facts.plan.reviews
+    ]
     going = [o for o in facts.outcomes if o["phase"] not in passed]
     unread = not answers_of(facts.plan.reviews)
     note = Element("p", f"Reviewed by {NOBODY}.", {"class": "warn"})
@@ -86,7 +89,7 @@ def reviews(facts: Facts) -> Section:
     ])  # fmt: skip
 
 
-def _phase(facts: Facts, outcome: Outcome, passed: Passed) -> Node:
+def _phase(facts: Facts, outcome: Outcome, passed: Passed, places: Places) -> Node:
     said = f"Decided {DECIDED_BY[outcome.by]}; read by {reviewers_of([outcome])}"
     parts: list[Node] = [
         Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
@@ -111,14 +114,16 @@ def _phase(facts: Facts, outcome: Outcome, passed: Passed) -> Node:
         parts += [Element("p", title), Items(rows, "rows")] if rows else []
     if passed.notes:
         parts += [Element("p", "The reviewers note:"), Items(passed.notes, "rows")]
-    return [*parts, _answers(outcome)]
+    return [*parts, _answers(outcome, places)]
 
 
-def _answers(outcome: Outcome) -> Node:
+def _answers(outcome: Outcome, places: Places) -> Node:
     """Return who answered each question, by what evidence, folded away; nothing without any."""
     rows = [
-        f"{asked_as(a.check, a.scope)} {STATUS[a.status]}, {_WHO[a.by]}"
-        f"{a.evidence and ' – '}{'; '.join(a.evidence.splitlines())}"
+        [
+            f"{asked_as(a.check, a.scope)} {STATUS[a.status]}, {_WHO[a.by]}{a.evidence and ' – '}",
+            places.linked("; ".join(a.evidence.splitlines())),
+        ]
         for a in outcome.answers
     ]
     folded = [Element("summary", "Who answered which question"), Items(rows)]

@@ -14,6 +14,7 @@ from orchestrator.submit.page import design, details, file_diffs, proof, revisio
 from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
+from orchestrator.submit.page.places import Places
 from orchestrator.submit.since import last_seen
 from orchestrator.submit.spent import spent_on
 from shared.contents import DECIDED, DRAWN, GOAL, LIMITS
@@ -78,17 +79,18 @@ def _commands(state: State, plan: Plan, answers: Collection[str]) -> dict[str, s
 def render_page(facts: Facts) -> str:
     """Return the review page as HTML text; the same review gives the same bytes."""
     plan, files, rows = facts.plan, edited_files(facts.plan, facts.marked), rows_of_plan(facts.plan)
+    places = Places(files)
     parts = {
         "Your answer": answer_box(facts),
         "Differences": revisions.differences(facts),
-        "Questions": design.questions(facts),
+        "Questions": design.questions(facts, places),
         "Changes": file_diffs.changes(files),
-        "Goal": design.goal(facts.run.request, rows[GOAL]),
-        "Decisions": design.decisions(rows[DECIDED]),
-        "Risks": design.risks(rows[LIMITS], rows[DRAWN]),
-        "Milestones": design.milestones(plan, files),
+        "Goal": design.goal(facts.run.request, rows[GOAL], places),
+        "Decisions": design.decisions(rows[DECIDED], places),
+        "Risks": design.risks(rows[LIMITS], rows[DRAWN], places),
+        "Milestones": design.milestones(plan, files, places),
         "Verify": proof.verified(facts),
-        "Details": details.details(facts, files),
+        "Details": details.details(facts, files, places),
     }
     title = " ".join(plan.overview.title.split()) or "Plan"
     return page(

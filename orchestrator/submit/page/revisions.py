@@ -34,7 +34,7 @@ _ASIDE = frozenset({
     "verify",
 })  # fmt: skip
 _PATCH = frozenset({"patch", "before", "after", "diff", "encoding"})
-_WITH_ANCHOR = ("DL-", "M-", "CC-")
+_WITH_ANCHOR = ("DL-", "M-", "CC-", "CP-", "RM-")
 
 
 class _Part(NamedTuple):
@@ -113,13 +113,15 @@ def _code(since: Since) -> Node:
         for change in part.changes:
             number += 1
             is_open = number <= MOST_OPEN
-            parts.append(shown(Diff(change), f"since-{number}", is_open=is_open))
+            parts.append(shown(Diff(change), f"since-{number}", f"s{number}", is_open=is_open))
     unmet = Titled(NO_DIFFERENCE.capitalize(), Items([_cause(c) for c in since.unmet], "rows"))
     return [Element("p", ["The code: ", Element("strong", size)]), moved, *parts, unmet]
 
 
 def _cause(cause: Cause) -> Node:
-    return with_id(cause.id, cause.said, f" → {cause.outcome}")
+    return with_id(
+        Element("a", cause.id, {"href": f"#{cause.id}"}), cause.said, f" → {cause.outcome}"
+    )
 
 
 def _parts(plan: Plan) -> Iterator[tuple[str, _Part]]:

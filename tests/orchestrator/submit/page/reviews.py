@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.submit.page.facts import Facts
 from orchestrator.submit.since import Cause, Part, Since
+from quality_reviewer.questions import CRITERIA
 from state.database import Run
 from state.models import Change, Plan
 from state.waves import compute_waves
@@ -123,6 +124,17 @@ def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Facts:  
         },
     }
     return Facts(plan_of(data or plan_data()), run_row(), **{**given, **values})
+
+
+def cited() -> dict[str, Any]:
+    """Return the realistic plan with a line of its code named for each criterion of M-001."""
+    data = plan_data()
+    criteria = data["milestones"][0]["acceptance_criteria"]
+    data["reviews"][1]["answers"] = [{
+        "check": CRITERIA, "scope": "M-001", "severity": "MUST", "status": "PASS", "by": "agent",
+        "evidence": "\n".join("importer/dates.py:1" for _ in criteria),
+    }]  # fmt: skip
+    return data
 
 
 def many_changes(number: int) -> dict[str, Any]:
