@@ -191,3 +191,59 @@ def test_without_the_base_it_says_why_and_the_page_stands(second: Journey) -> No
     assert refused.code == 1
     assert way_out(refused.problems[0][1]) == ""
     assert second.planner("review").code == 0
+
+
+HOSTILE = (
+    "Say why.\n</details><script>hacked()</script>\ndiff --git a/x b/x\n--- /dev/null\n+++ b/x\n"
+    "@@ -0,0 +1 @@\n+hacked\n]]> \x1b]8;;https://a.b\x07link\x1b]8;;\x07 \u202e\u200b\r"
+    "[a](javascript:hacked()) ![b](https://a.b) ``` ~~~ <!-- # done: M-001"
+)
+
+
+def test_whatever_a_remark_says_it_stays_a_remark(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    revise(journey, HOSTILE, {"src/a.py": SECOND})
+    patch = journey.planner("plan", "diff", "--since", "1").text
+    [said, *rest] = patch.split("\n")
+    assert said.startswith("# RM-001: Say why. </details><script>hacked()</script> diff --git a/x")
+    assert said.endswith(" → done: M-001")
+    assert rest[0] == "diff --git a/src/a.py b/src/a.py"
+    assert not [line for line in rest if "hacked" in line]
+    block = journey.planner("plan", "diff", "--since", "1", "--format", "xml")
+    assert block.data("causes").startswith("RM-001: Say why. </details><script>")
+    text = Path(journey.state_dir, "plan.md").read_text(encoding="utf-8")
+    [head] = [line for line in text.split("\n") if line.startswith("### RM-001")]
+    assert "\\</details>\\<script>" in head
+    assert "!\\[b]" in head
+    page = Path(journey.state_dir, "review.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    for shown in (patch, block.text, text, page):
+        assert not set(shown) & set("\x1b\x07\r\u202e\u200b")
+    repository = journey.repository
+    repository.write("src/a.py", "def f(x):\n    return x + 2\n")
+    repository.path.joinpath("../since.patch").write_text(patch)
+    repository.git("apply", "../since.patch")
+    assert not repository.path.joinpath("x").exists()
+    assert repository.path.joinpath("src/a.py").read_text() == SECOND
+
+
+def test_a_file_that_is_no_text_and_one_that_moves_are_told(make_repo: Repositories) -> None:
+    files = {**FILES, "src/b.bin": b"\x00\x01\n"}
+    journey = Journey(make_repo(files=files))
+    for name in ("src/b.bin", "src/c.py"):
+        intent = {"milestone": "$m", "file": name, "behavior": "is changed"}
+        journey.answers["design.json"].append({"op": "add", "kind": "intent", "fields": intent})
+    journey.answers["design.json"][2]["fields"]["files"] += ["src/b.bin", "src/c.py"]
+    journey.edits |= {"src/b.bin": b"\x00\x02\n", "src/c.py": "x = '\u202e'\n"}
+    journey.to("submitted")
+    revise(journey, "Otherwise.", {"src/b.bin": b"\x00\x03\n", "src/c.py": "x = '\u200b'\n"})
+    block = journey.planner("plan", "diff", "--since", "1", "--format", "xml")
+    assert block.data("causes").split("\n") == [
+        "RM-001: Otherwise. → done: M-001", "  src/b.bin", "  src/c.py"]  # fmt: skip
+    assert "x = '\\u200b'" in block.data("src/c.py")
+    page = Path(journey.state_dir, "review.html").read_text(encoding="utf-8")
+    part = page.partition('id="differences"')[2].partition("</section>")[0]
+    assert "binary" in part
+    assert "<b class=esc>\\u200b</b>" in part
+    text = Path(journey.state_dir, "plan.md").read_text(encoding="utf-8")
+    assert not set(text) & set("\u202e\u200b")
