@@ -52,7 +52,8 @@ def _revised(state: State, plan: Plan) -> list[str]:
     # A new remark has a line of its own.
     known = [n for n in sorted({*old, *new}) if n in old or not n.startswith("RM-")]
     named = [n for n in known if "-" in n or n == "overview"]
-    files = {one.id: one.file for m in plan.milestones for one in (*m.code_intents, *changes_of(m))}
+    files = {intent.id: intent.file for m in plan.milestones for intent in m.code_intents}
+    files |= {change.id: change.file for m in plan.milestones for change in changes_of(m)}
     changed = dict.fromkeys(files.get(n, n) for n in named if old.get(n) != new.get(n))
     return [f"changed since revision {plan.revision - 1}: {', '.join(changed) or 'nothing'}"]
 

@@ -193,6 +193,16 @@ def test_without_the_base_it_says_why_and_the_page_stands(second: Journey) -> No
     assert second.planner("review").code == 0
 
 
+def test_intents_have_no_code_to_compare_with(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.start("--depth", "intent")
+    journey.to("writing")
+    refused = journey.planner("plan", "diff", "--since", "1")
+    assert "this revision had no code yet" in refused.text
+    assert journey.planner("review").code == 0
+    assert "The code:" not in Path(journey.state_dir, "review.html").read_text(encoding="utf-8")
+
+
 HOSTILE = (
     "Say why.\n</details><script>hacked()</script>\ndiff --git a/x b/x\n--- /dev/null\n+++ b/x\n"
     "@@ -0,0 +1 @@\n+hacked\n]]> \x1b]8;;https://a.b\x07link\x1b]8;;\x07 \u202e\u200b\r"
