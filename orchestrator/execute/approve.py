@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from developer.move_base import files_behind
 from orchestrator.execute.to_come import commit_to_come
-from orchestrator.submit.page.render import refresh_page
+from orchestrator.submit.readable import refresh
 from orchestrator.upkeep.adopt import adopt
 from shared import approval, digests, plan_refs, resources, ssh_signature
 from shared.drift import check_run
@@ -96,7 +96,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
                 database.approve(state.run, digest, consent.who, consent.channel)
                 state.move("approve", consent.who, detail=consent.detail, step=2)
                 Execution(state).begin()
-            refresh_page(state)
+            refresh(state)
 
 
 def _refuse_overtaken_design(state: State, plan: Plan) -> None:

@@ -11,8 +11,8 @@ from orchestrator.execute.reconcile import reconcile
 from orchestrator.run import cleanup
 from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import files_beside, message_of
-from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
+from orchestrator.submit.readable import refresh
 from shared import approval, archive, drift, plan_refs, resources
 from shared.approval import Approval
 from shared.execution.holder import holding
@@ -81,7 +81,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             with state.database:
                 state.move("finish", "program", detail=detail, commit_id=commit_id)
             keep_goals(state)
-            refresh_page(state)
+            refresh(state)
         cleanup.tidy(state)
         if not by_hand.is_proved(state, repository, changes):
             problems = check_commit(repository, state.run.commit_id or "", changes, extra)
