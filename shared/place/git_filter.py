@@ -35,8 +35,13 @@ _MOST_OUTPUT = 1 << 31
 # By these git would lead the filter's own git to our worktree's record, or to an index of ours.
 _LEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
             "GIT_PREFIX")  # fmt: skip
-# In the worktree `.git` leads to our record of it; what is written there vanishes.
-_AT_HOME = '[ "$1" = . ] || { rm -rf .git && ln -s "$1" .git; }; shift; exec "$@"'
+# In the worktree `.git` leads to our record of it. What is written there vanishes; outside of the
+# repository it cannot be written, and a variable leads to the user's git folder.
+_AT_HOME = """
+[ "$1" = . ] || { rm -rf .git && ln -s "$1" .git; } 2>/dev/null ||
+    export GIT_DIR="$1" GIT_WORK_TREE="$PWD"
+shift; exec "$@"
+"""
 
 
 def _with_keys(place: Place, look: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:

@@ -106,6 +106,25 @@ def test_a_filter_gets_the_path_and_its_failure_says_where_it_ran(
     assert "where it has no network" in caught.value.problems[0].allowed
 
 
+@pytest.mark.requirement("PP-1", "CM-4")
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_filter_finds_the_users_git_folder_wherever_the_worktree_lies(
+    project: Project, tmp_path: Path, inside: bool
+) -> None:
+    need_place()
+    project.commit(ATTRIBUTES)
+    worktree = project.begin() if inside else tmp_path / "elsewhere"
+    if not inside:
+        project.git("worktree", "add", "-q", "--detach", str(worktree))
+    (project.root / ".git" / "key.pem").write_text("K3Y\n")
+    text = 'cat "$(git rev-parse --git-dir)/key.pem"; git config user.email'
+    command = [sys.executable, "-I", "-S", PROGRAM, str(project.root), text]
+    done = subprocess.run(command, input=b"", capture_output=True, cwd=worktree, check=True)
+    assert done.stdout == b"K3Y\ntester@example.org\n"
+    assert done.stderr == b""
+    assert (worktree / ".git").is_file()
+
+
 @pytest.mark.requirement("PP-1", "PP-3")
 def test_without_namespaces_a_filter_cannot_write(tmp_path: Path, outside: Path) -> None:
     text = TRIES.replace("{outside}", str(outside))
