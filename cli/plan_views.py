@@ -62,7 +62,7 @@ def show(
     if as_json:
         write(json_text(shown) + "\n")
     elif as_markdown or form() == TEXT:
-        write(_markdown(state, found, folds=as_markdown))
+        write(_markdown(state, found))
     else:
         text = json.dumps(_without_patches(shown), indent=1, ensure_ascii=False)
         block = Block("result").data("plan", text)
@@ -109,12 +109,12 @@ def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -
     return block.render()
 
 
-def _markdown(state: State, found: list[Any], *, folds: bool) -> str:
+def _markdown(state: State, found: list[Any]) -> str:
     """Return entities as Markdown, a list of fields each; without one, the whole plan."""
     from orchestrator.submit.readable import rendered
 
     if not found:
-        return rendered(state, store.load_plan(state.plan_path), folds=folds)
+        return rendered(state, store.load_plan(state.plan_path), folds=False)
     lines = []
     for entity in found:
         lines += ["", f"# {getattr(entity, 'id', '')} {title_of(entity)}".rstrip(), ""]

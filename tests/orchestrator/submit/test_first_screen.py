@@ -115,7 +115,7 @@ def test_on_a_terminal_nothing_is_folded(make_repo: Repositories) -> None:
     shown = journey.planner("plan", "show", "--format", "text").text
     assert "<details" not in shown
     assert "\n## Details\n" in shown
-    assert "<details><summary>Details</summary>" in journey.planner("plan", "show", "--md").text
+    assert "<details><summary>Details</summary>" in text_of(journey)
 
 
 def test_what_is_kept_with_the_plan_tells_of_no_state(make_repo: Repositories) -> None:
