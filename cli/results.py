@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cli.answers import write, write_standing
 from orchestrator.execute import by_hand
+from orchestrator.execute.people import other_people, proved_or_not
 from orchestrator.queue import waiting
 from orchestrator.submit.patches import causes_of, parts_of, patch_text, patches
 from shared import archive, drift, plan_refs, resources
@@ -239,10 +240,12 @@ def _first(rows: Sequence[str]) -> str:
 def _proved(state: State, changes: Sequence[Change]) -> str:
     """Return in words what the commit was proved to hold, and where its plan is kept."""
     repository = state.repository
-    proved = by_hand.proof_text(state, repository, changes) or (
-        "Proved: against its parent the commit holds exactly the approved changes "
+    files = by_hand.proof_text(state, repository, changes) or (
+        "against its parent the commit holds exactly the approved changes "
         f"and {' and '.join(archive.paths(state)) or 'nothing else'}."
     )
+    others = other_people(state, repository, by_hand.commits_of(state, repository, changes))
+    proved = f"{proved_or_not(others)}: {files}"
     push = plan_refs.push_command(repository, state.run.digest or "")
     pushed = f" (once the user pushes the branch: {push})" if push else ""
     return f"{proved} Plan and approval are under {plan_refs.KEPT}{pushed}."

@@ -42,7 +42,7 @@ from state import store
 from state.errors import Refused
 from state.execution import COMPLETED
 from state.phases import CODE_PHASES, DOCS_PHASES
-from state.stages import READ_ONLY
+from state.stages import ACTIVE, READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +149,7 @@ def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> b
     if state.run.digest is not None:
         check_frozen(state)
     passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
-    planning = state.run.stage in READ_ONLY and state.run.status == "ACTIVE"
+    planning = state.run.stage in READ_ONLY and state.run.status == ACTIVE
     if not (passed and planning and plan.frozen_at):
         return False
     written_at = os.stat(state.plan_path).st_mtime_ns
