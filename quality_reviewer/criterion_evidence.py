@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.citations import read_citation
 from quality_reviewer.criteria import judged_criteria
 from quality_reviewer.enclosing import around
+from quality_reviewer.idle_lines import why_idle
+from quality_reviewer.meanings import meant
 from quality_reviewer.planned_lines import PlannedLines
+from quality_reviewer.python_tests import NOTHING_ASSERTED
 from quality_reviewer.quoted import line_quoted
 from quality_reviewer.ran import Ran
 from quality_reviewer.words import holds_a_name, names_in, words_with_names
+from shared.patch import read_patch
 from shared.test_files import is_test
+from state.changes import plan_changes
 from state.milestones import files_of
 
 if TYPE_CHECKING:
@@ -38,12 +44,12 @@ _TELLS = re.compile(
     r"|contains?|tells?|states?|sections?|headings?|entry|entries|links?|notes?|covers?)\b",
     re.IGNORECASE,
 )
-# `assert a == a`, `assertEqual(f(1), f(1))`, `assert True`.
-_SAME = re.compile(
-    r"\bassert\s+(?P<left>[^=!<>]+?)\s*==\s*(?P=left)\s*(?:$|[,#])"
-    r"|\bassert\w*\(\s*(?P<one>[^\s].*?)\s*,\s*(?P=one)\s*[,)]"
-    r"|\bassert(?:True\()?\s*True\b|\bexpect\((?P<got>.+?)\)\.to\w+\(\s*(?P=got)\s*\)"
-)
+# What a test shows that asserts nothing: it has come to its end.
+_GOES_ON = re.compile(
+    r"\b(?:not?|nothing|never|without|works?|accepts?|runs?|starts?|loads?|imports?|succeeds?|passes"
+    r"|parses|compiles)\b", re.IGNORECASE,
+)  # fmt: skip
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PATH = re.compile(r"[\w./-]+\.(?:md|markdown|rst|adoc)\b", re.IGNORECASE)
 _ALWAYS = ("readme", "changelog", "contributing")
 
@@ -83,6 +89,7 @@ class _Reader:
     def __init__(self, state: State, plan: Plan) -> None:
         self._plan = plan
         self._lines = PlannedLines.of(state, plan)
+        self._started = [result.command for result in plan.verify]
         self._commands = Ran(state.state_dir, plan, documented=True).came_out()
         self._tests = [name for m in plan.milestones for name in m.tests.files]
         self._files = {name for m in plan.milestones for name in files_of(m)}
@@ -116,18 +123,19 @@ class _Reader:
         if not [one for one in tests if not self._is_comment(one)]:
             does = _DOES.search(text) or _CALL.search(text)
             return f"no test or run shows it, its evidence is {names}" if does else ""
-        doubts = [self._of_other(milestone, one) or self._foreign(text, one) for one in tests]
+        doubts = [self._of_other(milestone, text, one) or self._foreign(text, one) for one in tests]
         return "" if "" in doubts else doubts[0]
 
-    def _of_other(self, milestone: Milestone, one: Cited) -> str:
-        """Return that a test which is cited is another milestone's, or compares what is equal."""
+    def _of_other(self, milestone: Milestone, text: str, one: Cited) -> str:
+        """Return that a test which is cited is another milestone's, or shows nothing."""
         own = {*milestone.tests.files, *files_of(milestone)}
         theirs = [m.id for m in self._plan.milestones if one.file in m.tests.files]
         if own and theirs and one.file not in own:
             return f"{one.name} is a test of {', '.join(theirs)}"
-        lines = self._lines.planned(one.file) or []
-        line = lines[one.number - 1] if 0 < one.number <= len(lines) else ""
-        return f"{one.name} compares a thing with itself" if _SAME.search(line) else ""
+        why = why_idle(one.file, self._lines.planned(one.file) or (), one.number, self._started)
+        if why.endswith(NOTHING_ASSERTED) and _GOES_ON.search(text):
+            return ""
+        return why and f"{one.name} {why}"
 
     def _is_comment(self, one: Cited) -> bool:
         lines = self._lines.planned(one.file) or []
@@ -140,14 +148,27 @@ class _Reader:
             return ""
         place = around(lines, one.number)
         where = f"{one.name} ({place.name})" if place.name else one.name
-        names = names_in(text)
+        names = names_in(text) | {*_OPTION.findall(text)}
         if names and not holds_a_name(names, place.reached):
             listed = ", ".join(sorted(names))
             return f"its test {where} holds nothing of what it names ({listed})"
-        wanted, there = words_with_names([text]), words_with_names([one.file, *lines])
+        if names:
+            return ""
+        wanted, there = words_with_names([text]), words_with_names([one.file, *place.reached])
+        there |= meant("\n".join(place.reached))
         if wanted and not wanted & there:
             return f"its test {where} shares no word with it"
+        lost = wanted - there
+        elsewhere = lost & words_with_names(self._changed)
+        if elsewhere and len(lost) > 1 and len(lost) * 2 >= len(wanted):
+            return f"its test {where} says nothing of {', '.join(_as_said(text, lost))}"
         return ""
+
+    @cached_property
+    def _changed(self) -> list[str]:
+        """The lines that the plan adds to what is no test and no document."""
+        return [n.text for c in plan_changes(self._plan) for n in read_patch(c)
+                if n.kind == "+" and not is_test(c.file, self._tests) and not is_prose(c.file)]  # fmt: skip
 
     def _documents(self, milestone: Milestone, text: str) -> list[str]:
         """Return the documents whose words a criterion is about; [] if it is about none."""
@@ -224,6 +245,12 @@ def _is_of(one: Cited, documents: list[str]) -> bool:
     base = os.path.splitext(os.path.basename(one.file))[0].lower()
     return any(one.file == name or one.file.endswith(f"/{name}") or base == name
                for name in documents)  # fmt: skip
+
+
+def _as_said(text: str, stems: set[str]) -> list[str]:
+    """Return the words of a text that have some stems, each once."""
+    found = (word for word in re.findall(r"[A-Za-z]+", text) if words_with_names([word]) & stems)
+    return [*dict.fromkeys(found)]
 
 
 def _short(text: str) -> str:

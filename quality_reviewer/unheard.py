@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from quality_reviewer.meanings import meant, spelled_out
 from quality_reviewer.unnamed_changes import texts_beside_questions
 from quality_reviewer.words import words_with_names
 from shared.patch import read_patch
@@ -47,7 +48,7 @@ def unheard_answers(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _shown(plan: Plan) -> set[str]:
     added = [n.text for c in plan_changes(plan) for n in read_patch(c) if n.kind == "+"]
-    return words_with_names([*texts_beside_questions(plan), *added])
+    return words_with_names([*texts_beside_questions(plan), *added]) | meant("\n".join(added))
 
 
 def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
@@ -57,7 +58,7 @@ def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
     if cited or waited or _KEEPS.search(asked.answer):
         return True
     words, question = (
-        words_with_names([asked.answer]) - _AGREES,
+        words_with_names([spelled_out(asked.answer)]) - _AGREES,
         words_with_names([asked.question]),
     )
     own = words - question or words | question

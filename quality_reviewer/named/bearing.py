@@ -7,6 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
+from quality_reviewer.enclosing import is_comment
+from quality_reviewer.meanings import meant
+from quality_reviewer.named.directions import moved_numbers
 from quality_reviewer.named.files import Files
 from quality_reviewer.named.things import UNIT, digits
 from quality_reviewer.planned_lines import PlannedLines
@@ -20,6 +23,7 @@ from state.milestones import changes_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from quality_reviewer.named.directions import Moved
     from quality_reviewer.named.things import Thing
     from shared.patch import Line
     from shared.run import State
@@ -65,6 +69,35 @@ class Bearing:
         return "\n".join(self.added_lines(c for c in self.changes if self.is_code(c.file)))
 
     @cached_property
+    def added_rows(self) -> list[tuple[str, int, str]]:
+        """The lines that the change adds to code that is no test, each with file and number."""
+        return [(c.file, n.new or 0, n.text) for c in self.changes if self.is_program(c.file)
+                for n in self._patch(c) if n.kind == "+"]  # fmt: skip
+
+    @cached_property
+    def programs(self) -> str:
+        """The lines of `added_rows` as a text, comments left out."""
+        return "\n".join(t for *_, t in self.added_rows if not is_comment(t))
+
+    @cached_property
+    def old_words(self) -> set[str]:
+        """The rarer words that the touched code had before the change."""
+        names = sorted({c.old_file or c.file for c in self.changes if self.is_program(c.file)})
+        texts = ("\n".join(self.lines.at_base(name) or ()) for name in names)
+        return words("\n".join(texts))
+
+    @cached_property
+    def moved(self) -> list[Moved]:
+        """The numbers that the change replaces by others, outside of documentation and tests."""
+        rows = ([(n.kind, n.text) for n in self._patch(c)] for c in self.changes
+                if self.is_program(c.file))  # fmt: skip
+        return [one for lines in rows for one in moved_numbers(lines)]
+
+    def is_program(self, file: str) -> bool:
+        """Return whether a file is neither a document nor a test nor a lock file."""
+        return not (is_prose(file) or self.is_test(file) or file.endswith(".lock"))
+
+    @cached_property
     def differing(self) -> str:
         """The lines that the change adds or removes, those around, and the heads over them."""
         rows = [line.text for c in self.changes for line in self._patch(c) if line.kind != "!"]
@@ -85,6 +118,13 @@ class Bearing:
         return "\n".join([*rows, *sorted(self.paths)])
 
     @cached_property
+    def touched_heads(self) -> str:
+        """The headings of the documents that the change touches."""
+        names = sorted(path for path in self.paths if is_prose(path))
+        lines = (line for name in names for line in self.lines.planned(name) or ())
+        return "\n".join(line for line in lines if line.startswith("#"))
+
+    @cached_property
     def touched(self) -> str:
         """All lines of the touched files and of the milestones' tests, and the change's own."""
         names = sorted(self.paths | self.tests)
@@ -92,7 +132,8 @@ class Bearing:
         return "\n".join([self.differing, *texts])
 
     @cached_property
-    def _tested(self) -> str:
+    def tested(self) -> str:
+        """The lines of `differing`, and all of the milestones' tests."""
         texts = ("\n".join(self.lines.planned(name) or ()) for name in sorted(self.tests))
         return "\n".join([self.differing, *texts])
 
@@ -129,7 +170,7 @@ class Bearing:
             docs.model_dump_json(exclude={"changes"}),
             *(line.text for c in changes_of(milestone) for line in self._patch(c)),
         ]  # fmt: skip
-        return words("\n".join(texts))
+        return words("\n".join(texts)) | meant("\n".join(texts))
 
     def bears(self, thing: Thing, text: str | None = None) -> bool:
         """Return whether the change holds a thing; with `text`, whether that does."""
@@ -141,9 +182,7 @@ class Bearing:
             return bool(self.tests) or any(map(self.is_test, self.paths))
         if text is not None:
             return holds(text, thing)
-        where = {"acronym": self.touched, "identifier": self.differing}.get(
-            thing.kind, self._tested
-        )
+        where = {"acronym": self.touched, "identifier": self.differing}.get(thing.kind, self.tested)
         return holds(where, thing) or (thing.kind == "number" and holds(self.printed, thing))
 
     @cached_property
@@ -167,7 +206,7 @@ def holds(text: str, thing: Thing) -> bool:
     form = thing.forms[0]
     if thing.kind == "number":
         # So many of a unit may stand as so many of another one.
-        forms = same_number(form) if re.search(r"[A-Za-z%]", thing.shown) else {form}
+        forms = same_number(form) if re.search(rf"\d{UNIT}", thing.shown) else {form}
         return not forms.isdisjoint(numbers_of(text))
     if thing.kind in ("identifier", "acronym"):
         return _flat(form) in _flat(text)

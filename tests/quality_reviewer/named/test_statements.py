@@ -140,6 +140,7 @@ UNTRUE = {
     "clear() returns a count of the cache": "T-1 says something of clear, of which",
     "evict_oldest logs what it evicts as YAML": "T-1 names YAML",
     "the penguin dances on ice": "T-1 is said to be done by M-001",
+    "penguins dance on a cache whose ice melts": "T-1 says 'penguins dance on a cache'",
 }
 TRUE = [
     "the readme says how many values the cache keeps",
@@ -161,7 +162,6 @@ TRUE = [
     "no max_age of values in the cache",
     "get is not changed to return None, as in Python 3.11 of 2024",
     "Eine Grenze für Werte, wie gewünscht",
-    "penguins dance on a cache whose ice melts",
     'the error of the cache reads "no value of <name>"',
 ]
 

@@ -1,0 +1,131 @@
+"""Finds answers where the change holds what is told of an option that was not chosen."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from quality_reviewer.meanings import meant, spelled_out, words_of_code
+from quality_reviewer.named.bearing import holds, numbers_of, same_number
+from quality_reviewer.named.things import in_short, things
+from quality_reviewer.words import words, words_with_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quality_reviewer.named.bearing import Bearing
+    from state.models import Checkpoint, Option
+
+    Found = Iterator[tuple[str, str]]
+
+# How much more of a refused option than of the chosen one stands in the change.
+_MORE = 0.5
+_OF_DEFAULT = re.compile(
+    r"\bdefaults?\b|\bwithout (?:the|an|any|a) \w+|\b(?:nothing|none|no \w+) is (?:given|set|said)"
+    r"|\bleft out\b|\bnot given\b|\bunless\b", re.IGNORECASE,
+)  # fmt: skip
+_DEFAULT = re.compile(r"(?:default|\w)[\"']?\)?\s*(?:\?\?|\|\||[=:(])\s*[\"'`]?([\w.-]+)[\"'`]?")
+_AGREES = frozenset(words_with_names(["yes no ok please none keep leave just only always never"]))
+# A quantity that is said without its number.
+_AMOUNTS = {
+    r"\b(?:a|one) week\b": "7 days", r"\b(?:a|one) fortnight\b": "14 days",
+    r"\b(?:a|one) month\b": "30 days", r"\b(?:a|one) quarter\b": "90 days",
+    r"\b(?:a|one) year\b": "365 days", r"\b(?:a|one) day\b": "24 hours",
+    r"\bhalf an hour\b": "30 minutes", r"\ban hour\b": "60 minutes", r"\b(?:a|one) minute\b":
+    "60 seconds", r"\bhalf a minute\b": "30 seconds", r"\ba quarter of an hour\b": "15 minutes",
+}  # fmt: skip
+
+
+def other_option(bearing: Bearing, asked: Checkpoint, said: str) -> Found:
+    """Yield that the change adds what a refused option is told by, and not what the chosen is."""
+    chosen = [o for o in asked.options if o.label in said]
+    if len(chosen) > 1:
+        longest = max(chosen, key=lambda o: len(o.label))
+        chosen = [longest] if all(o.label in longest.label for o in chosen) else chosen
+    if len(chosen) != 1 or asked.multi or not bearing.is_whole:
+        return
+    for other in asked.options:
+        if other is not chosen[0] and (name := _refused(bearing, asked, chosen[0], other)):
+            of = "" if name.startswith("no ") else ", which is of an option that was not chosen"
+            yield asked.id, (f"{asked.id} was answered {in_short(said)!r}, and the change has "
+                             f"{name}{of}")  # fmt: skip
+            return
+
+
+def _refused(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -> str:
+    """Return what the change has of a refused option, where it has less of the chosen one; ''."""
+    if (default := _default(bearing, asked, mine, other)) is not None:
+        return default
+    if (amount := _amounts(bearing, mine, other)) is not None:
+        return amount
+    own = f"{mine.label} {mine.description}"
+    only = [t for t in things(other.label, bearing.files) if not holds(own, t)]
+    wanted = [t for t in things(mine.label, bearing.files) if not holds(other.label, t)]
+    added = bearing.added_code
+    if wanted:
+        theirs = [t.shown for t in only if holds(added, t)]
+        return theirs[0] if theirs and not any(holds(added, t) for t in wanted) else ""
+    question = words(asked.question) | _AGREES
+    here = _new(words(mine.label) - question - words(other.label), bearing)
+    there = _new(words(other.label) - words(own) - question, bearing)
+    if not there:
+        return ""
+    known = words_of_code(bearing.programs)
+    found = there & (words(bearing.programs) | _by_sign(there, bearing))
+    share = len(here & known) / len(here) if here else 1.0
+    if found and len(found) / len(there) - share >= _MORE:
+        return min(_in(other.label, found))
+    return ""
+
+
+def _new(wanted: set[str], bearing: Bearing) -> set[str]:
+    """Return the words that the touched code did not have before, or all where it had all."""
+    return wanted - bearing.old_words or wanted
+
+
+def _by_sign(wanted: set[str], bearing: Bearing) -> set[str]:
+    return wanted & {one for *_, line in bearing.added_rows for one in meant(line)}
+
+
+def _in(label: str, found: set[str]) -> set[str]:
+    """Return the words of an option as it has them."""
+    return {w.lower() for w in re.findall(r"[A-Za-z]+", label) if words(w) & found} or found
+
+
+def _amounts(bearing: Bearing, mine: Option, other: Option) -> str | None:
+    """Return the amount of a refused option that the change has in place of the chosen one's.
+
+    None where the chosen one names none.
+    """
+    own, theirs = (_numbers(f"{o.label}") for o in (mine, other))
+    own, theirs = own - theirs, theirs - own
+    if not own:
+        return None
+    there = numbers_of(bearing.programs)
+    has_own = any(not same_number(n).isdisjoint(there) for n in own)
+    found = sorted(n for n in theirs if n in there)
+    if theirs or not bearing.programs:
+        return found[0] if found and not has_own else ""
+    return "" if has_own else f"no {min(own)}"
+
+
+def _default(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -> str | None:
+    """Return the default that the code has, where it is a refused option's; '' if it is not.
+
+    None where the question is of no default, or the code has none of a label's.
+    """
+    if not _OF_DEFAULT.search(asked.question):
+        return None
+    about = words(asked.question)
+    rows = [t for *_, t in bearing.added_rows if _DEFAULT.search(t)]
+    values = {m[1].casefold() for t in rows if words(t) & about for m in _DEFAULT.finditer(t)}
+    own, theirs = (o.label.strip("`'\"").casefold() for o in (mine, other))
+    if own in values or theirs not in values:
+        return "" if own in values else None
+    return f"{theirs} as its default"
+
+
+def _numbers(label: str) -> set[str]:
+    for amount, number in _AMOUNTS.items():
+        label = re.sub(amount, number, label, flags=re.IGNORECASE)
+    return numbers_of(spelled_out(label))
