@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.citations import read_citation
 from quality_reviewer.criteria import judged_criteria
-from quality_reviewer.enclosing import around
+from quality_reviewer.enclosing import around, names_by_line
 from quality_reviewer.idle_lines import why_idle
 from quality_reviewer.meanings import meant
 from quality_reviewer.planned_lines import PlannedLines
@@ -37,6 +37,11 @@ _DOES = re.compile(
     r"|strips?|answers?|deletes?|closes?|opens?|works?|times out|warns?|waits?|responds?"
     r"|(?:is|are) (?:refused|rejected|ignored|raised|returned|printed|logged|accepted|skipped))\b"
 )
+# The same said of what is done to a thing; a line of code may show it, in its words.
+_IS_DONE = re.compile(
+    r"\b(?:is|are|gets?) (?:not |never |always |only |then )?(?:\w+ed|cut|kept|sent|found|left|put|tried)\b"
+    r"|\b(?:comes?|gives? up|survives?|stays?) \b"
+)
 # `f(1) is 3`, `parse("") == None`, `f(2) gives 4`.
 _CALL = re.compile(r"\w\([^()]*\)`? (?:is|==|=|→|->|gives|equals|becomes) ")
 _TELLS = re.compile(
@@ -49,7 +54,11 @@ _GOES_ON = re.compile(
     r"\b(?:not?|nothing|never|without|works?|accepts?|runs?|starts?|loads?|imports?|succeeds?|passes"
     r"|parses|compiles)\b", re.IGNORECASE,
 )  # fmt: skip
-_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w/])/[a-z][\w/-]+")
+_DEFINES = re.compile(
+    r"\s*(?:export |pub |async |default )*(?:def|class|func|fn|function|type|interface|struct|const|enum"
+    r"|CREATE TABLE(?: IF NOT EXISTS)?)\s+(?:\([^)]*\) )?(\w+)", re.IGNORECASE,
+)  # fmt: skip
 _PATH = re.compile(r"[\w./-]+\.(?:md|markdown|rst|adoc)\b", re.IGNORECASE)
 _ALWAYS = ("readme", "changelog", "contributing")
 
@@ -122,9 +131,17 @@ class _Reader:
             return ""
         if not [one for one in tests if not self._is_comment(one)]:
             does = _DOES.search(text) or _CALL.search(text)
+            does = does or (_IS_DONE.search(text) and not self._says_it(text, cited))
             return f"no test or run shows it, its evidence is {names}" if does else ""
         doubts = [self._of_other(milestone, text, one) or self._foreign(text, one) for one in tests]
         return "" if "" in doubts else doubts[0]
+
+    def _says_it(self, text: str, cited: Iterable[Cited]) -> bool:
+        """Return whether lines of code that are cited hold half of a criterion's words."""
+        wanted = words_with_names([text])
+        near = [line for one in cited for line in
+                (self._lines.planned(one.file) or [])[max(one.number - 2, 0) : one.number + 1]]  # fmt: skip
+        return len(wanted & (words_with_names(near) | meant("\n".join(near)))) * 2 >= len(wanted)
 
     def _of_other(self, milestone: Milestone, text: str, one: Cited) -> str:
         """Return that a test which is cited is another milestone's, or shows nothing."""
@@ -160,9 +177,35 @@ class _Reader:
             return f"its test {where} shares no word with it"
         lost = wanted - there
         elsewhere = lost & words_with_names(self._changed)
-        if elsewhere and len(lost) > 1 and len(lost) * 2 >= len(wanted):
+        is_far = len(lost) * 3 >= len(wanted) * 2 or (
+            len(lost) * 2 >= len(wanted)
+            and (lost & self._defined or self._is_nearer(wanted, lost, place.name))
+        )
+        if elsewhere and len(lost) > 1 and is_far:
             return f"its test {where} says nothing of {', '.join(_as_said(text, lost))}"
         return ""
+
+    @cached_property
+    def _defined(self) -> set[str]:
+        """The words of what the touched code defines: functions, types, tables, constants."""
+        names = sorted({c.file for c in plan_changes(self._plan)})
+        lines = (line for name in names if not is_test(name, self._tests) and not is_prose(name)
+                 for line in self._lines.planned(name) or ())  # fmt: skip
+        return words_with_names(m[1] for m in map(_DEFINES.match, lines) if m)
+
+    def _is_nearer(self, wanted: set[str], lost: set[str], name: str) -> bool:
+        """Return whether another test of the plan holds clearly more of some words."""
+        found = len(wanted) - len(lost)
+        for file in self._tests:
+            blocks: dict[str, list[str]] = {}
+            lines = self._lines.planned(file) or []
+            for head, line in zip(names_by_line(lines), lines, strict=True):
+                blocks.setdefault(head, []).append(line)
+            for head, block in blocks.items():
+                there = words_with_names(block) | meant("\n".join(block))
+                if head not in ("", name) and len(wanted & there) > found + 1:
+                    return True
+        return False
 
     @cached_property
     def _changed(self) -> list[str]:
@@ -233,6 +276,9 @@ class _Reader:
             for text in texts:
                 common &= words_with_names([text])
             for text in texts:
+                named = names_in(text) | {*_OPTION.findall(text)}
+                if named and holds_a_name(named, around(lines, number).reached):
+                    continue
                 own = words_with_names([text]) - common
                 if own and not own & there:
                     yield text, f"{file}:{number} is named for {len(texts)} criteria, not for this"

@@ -30,8 +30,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
      "empty nothing blank none without no"),
     (r"sort|ORDER BY|order_by|orderBy", "sort sorted order ordered first last ascending descending "
      "newest oldest latest alphabetical alphabetically by"),
-    (r"DESC\b|reverse|b\.\w+ - a\.|>", "descending newest latest recent highest largest first reverse "
-     "reversed most greater more than above over"),
+    (r"DESC\b|reverse|b\.\w+ - a\.", "descending newest latest recent highest largest first reverse reversed most"),
     (r"LIMIT \d|\[:\w+\]|slice\(|\.limit\(|islice|max\(|min\(|MAX_|_MAX|>= ?\w|<= ?\w",
      "limit limited most maximum cap capped at least minimum up fit fits full"),
     (r"OFFSET|offset|page|cursor", "page pages paginate pagination paged"),
@@ -56,7 +55,16 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"utc|UTC|timezone|\bZ\b|tzinfo", "utc timezone zone time"),
     (r"timeout|Timeout|deadline|TIMEOUT|signal\.alarm", "timeout time out wait seconds long hang "
      "hangs deadline"),
-    (r"environ|getenv|process\.env|\$\{?[A-Z_]+|LookupEnv", "environment variable env"),
+    (r"(?i:addr)", "address addresses"), (r"(?i:\breq)", "request requests"),
+    (r"(?i:\bresp?\b|respon)", "response responses answer answers"), (r"(?i:cfg|conf)", "config"),
+    (r"(?i:msg)", "message messages"), (r"(?i:\bctx)", "context"), (r"(?i:auth)", "login user"),
+    (r"(?i:\bdirs?\b|mkdir)", "directory folder"), (r"(?i:\bdb\b)", "database"),
+    (r"(?i:\btmp|temp)", "temporary"), (r"(?i:\barg|param)", "argument parameter"),
+    (r"(?i:count|len\(|length|\bnum)", "number count amount length many"),
+    (r"[\"'`]-[\"'`]", "dash dashes hyphen hyphens"), (r"[\"'`]_[\"'`]", "underscore underscores"),
+    (r"[\"'`]/[\"'`]", "slash slashes"), (r"[\"'`] [\"'`]", "space spaces blank"),
+    (r"[\"'`]:[\"'`]", "colon colons"), (r"\\n|splitlines", "line lines newline"),
+    (r"(?i:environ|getenv)|process\.env|\$\{?[A-Z_]+|LookupEnv", "environment variable env"),
     (r"add_argument|click\.option|flag\.|argparse|--[a-z]|typer|Option\(", "option flag switch "
      "argument command line"),
     (r"DeprecationWarning|deprecated|@Deprecated", "deprecate deprecated old warn"),

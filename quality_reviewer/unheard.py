@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from state.models import Checkpoint, Plan
 
 # An answer that keeps things as they are asks for nothing that a plan could show.
-_KEEPS = re.compile(
+KEEPS = re.compile(
     r"\b(?:keep|keeps|kept|leave|stays?|unchanged|as (?:it|they|before)|not|no|never|nothing|none"
     r"|without|neither|later)\b|n't\b",
     re.IGNORECASE,
 )
-_AGREES = frozenset(words_with_names(["yes ok okay please sure right correct agreed go ahead do"]))
+AGREES = frozenset(words_with_names(["yes ok okay please sure right correct agreed go ahead do"]))
 
 
 def unheard_answers(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
@@ -55,10 +55,10 @@ def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
     """Return whether something cites an answer by its id, or holds one of its own words."""
     cited = any(asked.id in text for text in texts_beside_questions(plan))
     waited = any(asked.id in (*m.waits_for, *m.requirements) for m in plan.milestones)
-    if cited or waited or _KEEPS.search(asked.answer):
+    if cited or waited or KEEPS.search(asked.answer):
         return True
     words, question = (
-        words_with_names([spelled_out(asked.answer)]) - _AGREES,
+        words_with_names([spelled_out(asked.answer)]) - AGREES,
         words_with_names([asked.question]),
     )
     own = words - question or words | question

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.enclosing import is_comment
 from quality_reviewer.meanings import spelled_out, words_of_code
-from quality_reviewer.named.bearing import numbers_of, same_number
+from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.claims import CLAIMS
 from quality_reviewer.named.things import (
     clauses,
@@ -24,23 +24,23 @@ from quality_reviewer.words import stem, words, words_with_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quality_reviewer.named.bearing import Bearing
+    from quality_reviewer.named.numbers import Bearing
     from shared.run import State
 
     Found = Iterator[tuple[str, str]]
     Text = tuple[str, str, str]  # an id, how it is called, and what it says
 
-_LINE = re.compile(r"(?<![\w/])([\w./-]*[\w-]\.[A-Za-z]\w{0,4}):(\d{1,6})(?:-(\d{1,6}))?(?![\w.])")
+LINE = re.compile(r"(?<![\w/])([\w./-]*[\w-]\.[A-Za-z]\w{0,4}):(\d{1,6})(?:-(\d{1,6}))?(?![\w.])")
 _NODE = re.compile(r"(?<![\w/])([\w./-]+\.[A-Za-z]\w{0,4})(?:::|#)([A-Za-z_]\w+)")
 _LINK = re.compile(r"\]\((?!\w+:|#|/|<)([^)\s#?]+)")
 _MODULE = re.compile(r"`(?:\w+\.)*(\w+)\.([A-Za-z_]\w{2,})(?:\(\))?`")
 _NAME = re.compile(r"`([A-Za-z_]\w{3,})(?:\(\))?`")
-_IS = re.compile(
+IS_NUMBER = re.compile(
     r"`?(?<![\w-])([A-Za-z_][\w-]{2,})\b`?(?: (?:at|in|of) `?[\w./:-]+`?)?,?(?: which)? ?"
     r"(?:is|are|was|=|==|:|of|to|at|stays(?: at)?|remains|defaults to|has the value)"
     r" ?(?:now |only |set to |still |at most )?`?(\d[\d_,]*(?:\.\d+)?)(?![\w.:/-]*\w)"
 )
-_CONSTANT = re.compile(
+CONSTANT = re.compile(
     r"^\s*(?:export |pub |public |private |static |readonly |final )*(?:const |let |var |val )?"
     r"([A-Za-z_][\w-]*)\s*(?::\s*[\w\[\]. ]+)?\s*:?[=:]\s*(\d[\d_]*(?:\.\d+)?)\b(?![\w.%]*[\w%(])"
 )
@@ -83,7 +83,7 @@ def measures(_state: State, bearing: Bearing) -> Found:
     known = {}
     for file in sorted(p for p in bearing.paths if bearing.is_program(p)):
         for number, line in enumerate(bearing.lines.planned(file) or (), 1):
-            if match := _CONSTANT.match(line):
+            if match := CONSTANT.match(line):
                 known.setdefault(match[1], []).append((digits(match[2]), f"{file}:{number}"))
     for name, shown, text in [*_reasons(bearing), *_written(bearing)]:
         for sentence in map(spelled_out, _sentences(text)):
@@ -135,7 +135,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _lines(sentence: str, bearing: Bearing) -> Iterator[str]:
-    for match in _LINE.finditer(sentence):
+    for match in LINE.finditer(sentence):
         file = _file(match[1], bearing)
         if not file:
             continue
@@ -210,7 +210,7 @@ def _parts(name: str) -> set[str]:
 
 def _stated(sentence: str, known: dict[str, list[tuple[str, str]]]) -> str:
     """Return that a constant named in a sentence has another value than the sentence says."""
-    for match in _IS.finditer(sentence):
+    for match in IS_NUMBER.finditer(sentence):
         found, said = known.get(match[1], []), digits(match[2])
         if found and all(said not in same_number(value) for value, _ in found):
             return f"that {match[1]} is {match[2]}, and it is {found[0][0]} at {found[0][1]}"
@@ -224,7 +224,7 @@ def _by_words(sentence: str, known: dict[str, list[tuple[str, str]]], bearing: B
     said = words(sentence)
     for match in _AMOUNT.finditer(sentence):
         number, noun = digits(match[1]), (match[2] or "").lower()
-        values = same_number(number) if noun in _TIMES else {number}
+        values = same_number(number, noun) if noun in _TIMES else {number}
         if not values.isdisjoint(numbers_of(bearing.programs)):
             continue
         for name, found in known.items():
@@ -247,7 +247,7 @@ def _near_name(sentence: str, bearing: Bearing) -> str:
             for n, t in enumerate(bearing.lines.planned(f) or (), 1)]  # fmt: skip
     own = [row for row in rows if re.search(rf"(?<!\w){re.escape(names[0])}\b", row[2])]
     there = {one for *_, line in own for one in numbers_of(line) if len(one) > 1}
-    scaled = same_number(digits(said[0][1]))
+    scaled = same_number(digits(said[0][1]), said[0][2])
     if (
         not there
         or not scaled.isdisjoint(there)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.meanings import spelled_out
-from quality_reviewer.named.bearing import amounts_of, holds, numbers_of, same_number
+from quality_reviewer.named.bearing import holds
+from quality_reviewer.named.numbers import amounts_of, numbers_of, same_number
 from quality_reviewer.named.statements import own_requirements
 from quality_reviewer.named.things import digits, identifiers, in_short, sentences
 from shared.tree_runs import recorded
@@ -15,7 +16,7 @@ from shared.tree_runs import recorded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quality_reviewer.named.bearing import Bearing
+    from quality_reviewer.named.numbers import Bearing
     from shared.run import State
     from state.models import Plan
 
@@ -81,7 +82,8 @@ def promised(_state: State, bearing: Bearing) -> Found:
 def numbers(state: State, bearing: Bearing) -> Found:
     """Yield each constant, default or limit that the change adds and that nobody has said."""
     plan = bearing.plan
-    said = spelled_out("\n".join([state.run.request, *_texts(plan)]))
+    papers = bearing.added_lines(c for c in bearing.changes if is_prose(c.file))
+    said = spelled_out("\n".join([state.run.request, *_texts(plan), *papers]))
     known, amounts = numbers_of(said), amounts_of(said)
     for change in bearing.changes if bearing.is_whole else ():
         if not bearing.is_code(change.file) or change.file in bearing.tests:

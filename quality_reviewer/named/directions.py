@@ -109,6 +109,16 @@ def directions(_state: State, bearing: Bearing) -> Found:
             yield name, f"{name} says {in_short(text)!r}, and {why}"
 
 
+def opposite(said: str, text: str) -> str:
+    """Return the words of a text that say the reverse of what was said, or ''."""
+    for one, other in ((_DESCENDING, _ASCENDING), (_OFF, _ON), (_GROWS, _FIXED)):
+        for mine, theirs in ((one, other), (other, one)):
+            against = theirs.search(text)
+            if mine.search(said) and not theirs.search(said) and against and not mine.search(text):
+                return against[0]
+    return ""
+
+
 def _order(text: str, bearing: Bearing) -> str:
     down, up = _DESCENDING.search(text), _ASCENDING.search(text)
     if bool(down) == bool(up):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import words_of_code
+from quality_reviewer.meanings import spelled_out, words_of_code
 from quality_reviewer.named.said import statements
 from quality_reviewer.named.statements import wanted_of_request
+from quality_reviewer.named.taken_out import GONE
 from quality_reviewer.named.things import clauses, in_short, is_english, things
 from quality_reviewer.words import stem, words
 
@@ -63,9 +64,10 @@ same other everything something behaviour case each whole also one two it we you
 say take get there project repository repo codebase feature test document release leave stay
 explain describe guide docs documentation readme page section manual comment mention note tell
 second seconds minute hour day week month byte bytes percent
+check checks
 come go one ones others lot bit kind sort case it them they
 """
-_PLAIN = frozenset(map(stem, _PLAIN_WORDS.split()))
+PLAIN = frozenset(map(stem, _PLAIN_WORDS.split()))
 # Verbs that say little of what is to be done, beside those.
 _WEAK_WORDS = """
 run move switch set go turn start begin serve share show display list pin bump upgrade raise
@@ -92,7 +94,7 @@ _DEEDS = tuple((re.compile(rf"\b(?:{said})\b", re.IGNORECASE), re.compile(code, 
     (r"gzip\w*|compress\w*", r"gzip|compress|\bgz\b|zstd|zip|tgz|deflate|brotli"),
     (r"translat\w+|locali[sz]\w+", r"i18n|gettext|locale|lang|translat|_\("),
     (r"paginat\w+|page by page", r"page|offset|cursor|limit"),
-    (r"metrics?|counters?", r"metric|counter|gauge|prometheus|statsd|histogram|inc\("),
+    (r"metrics?", r"metric|counter|gauge|prometheus|statsd|histogram|inc\("),
     (r"transactions?|rolled back|rolls? back", r"begin|commit|rollback|transaction|atomic|with conn"),
     (r"deprecat\w+", r"deprecat"), (r"time(?:s|d)? out|timeouts?", r"time-?_?out|deadline|alarm|max_time"),
     (r"environment variables?", r"environ|getenv|process\.env|\$\{?[A-Z]|lookupenv|env"),
@@ -111,6 +113,7 @@ _DEEDS = tuple((re.compile(rf"\b(?:{said})\b", re.IGNORECASE), re.compile(code, 
 _DENIES = re.compile(
     r"\b(?:not|no|never|nothing|without|unless|already|instead)\b|n't\b", re.IGNORECASE
 )
+_BEGIN = 5  # letters by which words are one, such as health and healthz
 _LEAST_SHARE = 2  # a clause is dropped where one in so many of its words, or more, is nowhere
 
 
@@ -118,17 +121,25 @@ def dropped(state: State, bearing: Bearing) -> Found:
     """Yield each part of the request that asks for something, and of which nothing says a word."""
     told = words_of_code("\n".join(_texts(bearing.plan)))
     here = told | (words_of_code(bearing.added) | words(" ".join(bearing.paths)))
-    for part in wishes(wanted_of_request(state)):
-        verb = words((re.findall(r"[A-Za-z]{3,}", _LEADS.sub("", part)) or [""])[0])
-        wanted = words(part) - _PLAIN - (verb & _WEAK)
-        lost = wanted - here
-        if not verb & lost and any(map(bearing.bears, things(part, bearing.files))):
-            continue
-        is_deed = bool(verb & lost) and _VERB_ALONE.match(_LEADS.sub("", part))
-        if wanted and (is_deed or len(lost) * _LEAST_SHARE >= len(wanted)) and part.isascii():
-            shown = ", ".join(_shown(part, lost))
+    for part in wishes(spelled_out(wanted_of_request(state))):
+        lost = lost_of(part, here)
+        if lost and not any(map(bearing.bears, things(part, bearing.files))):
             yield "request", (f"the request asks for {in_short(part)!r}, and neither the task nor "
-                              f"the change says anything of {shown}")  # fmt: skip
+                              f"the change says anything of {lost}")  # fmt: skip
+
+
+def lost_of(part: str, here: set[str]) -> str:
+    """Return which words of a wish stand nowhere, if these are enough to call it dropped; else ''.
+
+    That is half of them, or the verb where it says what is to be done.
+    """
+    bare = _LEADS.sub("", part)
+    verb = words((re.findall(r"[A-Za-z]{3,}", bare) or [""])[0])
+    wanted = words(part) - PLAIN - (verb & _WEAK)
+    lost = nowhere(wanted, here)
+    is_deed = bool(verb & lost) and _VERB_ALONE.match(bare) is not None
+    is_dropped = bool(wanted) and (is_deed or len(lost) * _LEAST_SHARE >= len(wanted))
+    return ", ".join(_shown(part, lost)) if is_dropped and part.isascii() else ""
 
 
 def undone(_state: State, bearing: Bearing) -> Found:
@@ -137,8 +148,12 @@ def undone(_state: State, bearing: Bearing) -> Found:
         return
     text = "\n".join([bearing.differing, bearing.tested])
     known = words_of_code(text) | words(bearing.touched_heads)
-    for name, said, question in statements(bearing.plan):
-        for clause in clauses(said):
+    plan = bearing.plan
+    placed = {one.id for one in (*plan.user_remarks, *plan.checkpoints) if one.outcome}
+    for name, said, question in statements(plan):
+        for clause in clauses(spelled_out(said)) if name not in placed else ():
+            if GONE.search(clause):
+                continue
             deed = next(
                 (d for d, code in _DEEDS if d.search(clause) and not code.search(text)), None
             )
@@ -159,8 +174,8 @@ def undone(_state: State, bearing: Bearing) -> Found:
                     f"{name} says {in_short(clause)!r}, and no line of the change has {name_}",
                 )
                 continue
-            wanted = words(clause) - _PLAIN
-            lost = wanted - known - words(question)
+            wanted = words(clause) - PLAIN
+            lost = nowhere(wanted - words(question), known)
             is_far = len(lost) * 3 >= len(wanted) * 2 and len(lost) > 1
             if is_far and not question and is_english(clause):
                 shown = ", ".join(_shown(clause, lost))
@@ -172,6 +187,12 @@ def _proper(clause: str) -> list[str]:
     """Return the proper nouns of a clause, such as Windows, by their capitals within it."""
     return [n for n in re.findall(r"(?<=[a-z,] )[A-Z][a-z]+(?:-[A-Z][a-z]+)*\b(?![\w.(`'])", clause)
             if n not in _EVERYWHERE]  # fmt: skip
+
+
+def nowhere(wanted: set[str], known: set[str]) -> set[str]:
+    """Return which stems are not among the known, also not by how they begin."""
+    begins = {word[:_BEGIN] for word in known if len(word) >= _BEGIN}
+    return {word for word in wanted - known if word[:_BEGIN] not in begins}
 
 
 def wishes(text: str) -> Iterator[str]:

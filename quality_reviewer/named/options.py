@@ -6,14 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.meanings import meant, spelled_out, words_of_code
-from quality_reviewer.named.bearing import holds, numbers_of, same_number
+from quality_reviewer.named.bearing import holds
+from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.things import in_short, things
 from quality_reviewer.words import words, words_with_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quality_reviewer.named.bearing import Bearing
+    from quality_reviewer.named.numbers import Bearing
     from state.models import Checkpoint, Option
 
     Found = Iterator[tuple[str, str]]
@@ -25,6 +26,12 @@ _OF_DEFAULT = re.compile(
     r"|\bleft out\b|\bnot given\b|\bunless\b", re.IGNORECASE,
 )  # fmt: skip
 _DEFAULT = re.compile(r"(?:default|\w)[\"']?\)?\s*(?:\?\?|\|\||[=:(])\s*[\"'`]?([\w.-]+)[\"'`]?")
+_FAILS = re.compile(r"\b(?:raise|throw|error|exception|refuse|reject|abort|fail|stop|crash|panic)\w*",
+                    re.IGNORECASE)  # fmt: skip
+_GOES_ON = re.compile(r"\b(?:return|empty|none|null|ignore|skip|default|silent|warn|go on|continue"
+                      r"|fall back|drop|log)\w*", re.IGNORECASE)  # fmt: skip
+_RAISES = re.compile(r"\braise \w|\bthrow\b|\bpanic\(|errors\.New|fmt\.Errorf|return .*\bErr[A-Z]"
+                     r"|sys\.exit|process\.exit|\bexit [1-9]|status\([45]\d\d\)|Promise\.reject")
 _AGREES = frozenset(words_with_names(["yes no ok please none keep leave just only always never"]))
 # A quantity that is said without its number.
 _AMOUNTS = {
@@ -56,6 +63,8 @@ def _refused(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -
     """Return what the change has of a refused option, where it has less of the chosen one; ''."""
     if (default := _default(bearing, asked, mine, other)) is not None:
         return default
+    if (outcome := _outcome(bearing, asked, mine, other)) is not None:
+        return outcome
     if (amount := _amounts(bearing, mine, other)) is not None:
         return amount
     own = f"{mine.label} {mine.description}"
@@ -67,12 +76,13 @@ def _refused(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -
         return theirs[0] if theirs and not any(holds(added, t) for t in wanted) else ""
     question = words(asked.question) | _AGREES
     here = _new(words(mine.label) - question - words(other.label), bearing)
-    there = _new(words(other.label) - words(own) - question, bearing)
+    there = words(other.label) - words(own) - question
+    there = _new(there, bearing) if here else there - bearing.old_words
     if not there:
         return ""
     known = words_of_code(bearing.programs)
     found = there & (words(bearing.programs) | _by_sign(there, bearing))
-    share = len(here & known) / len(here) if here else 1.0
+    share = len(here & known) / len(here) if here else float(found != there)
     if found and len(found) / len(there) - share >= _MORE:
         return min(_in(other.label, found))
     return ""
@@ -123,6 +133,26 @@ def _default(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -
     if own in values or theirs not in values:
         return "" if own in values else None
     return f"{theirs} as its default"
+
+
+def _outcome(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -> str | None:
+    """Return the line that fails where the answer is to go on, or that none does; '' if it is so.
+
+    None where the options are no such pair.
+    """
+    fails = [bool(_FAILS.search(o.label)) and not _GOES_ON.search(o.label) for o in (mine, other)]
+    goes = [bool(_GOES_ON.search(o.label)) and not _FAILS.search(o.label) for o in (mine, other)]
+    rows = bearing.added_rows
+    raising = [n for n, row in enumerate(rows) if _RAISES.search(row[2])]
+    if fails[0] and goes[1]:
+        return None if raising or not rows else "no line that fails"
+    if not (goes[0] and fails[1]):
+        return None
+    for at in raising:
+        near = "\n".join(line for *_, line in rows[max(at - 1, 0) : at + 1])
+        if words(asked.question) & words(near):
+            return in_short(rows[at][2].strip())
+    return None
 
 
 def _numbers(label: str) -> set[str]:

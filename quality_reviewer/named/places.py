@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.meanings import words_of_code
 from quality_reviewer.named.bearing import holds
+from quality_reviewer.named.dropped import PLAIN
 from quality_reviewer.named.things import (
     Thing,
     every_thing,
@@ -35,6 +36,7 @@ _TELLS = re.compile(
     r"list(?:s|ed)?|show(?:s|n)?|tells?|told|names?|has an?|gets an?)\b",
     re.IGNORECASE,
 )
+_TEST_IT = re.compile(r"^(?:please )?(?:also )?(?:test|cover)s? (.*?)(?:\W|too|as well)*$", re.IGNORECASE)
 _TESTED = re.compile(
     r"\b(?:tests?) (?:that|of|for|shows?|covers?|checks?|proves?)\b|\b(?:tested|covered by)\b",
     re.IGNORECASE,
@@ -52,8 +54,8 @@ def lines(_state: State, bearing: Bearing) -> Found:
         rows = bearing.lines.planned(match[1]) or []
         first, last = int(match[2]), int(match[3] or match[2])
         near = "\n".join([*rows[max(first - 1 - _BESIDE, 0) : last + _BESIDE], match[1]])
-        wanted = words(text) - words(match[1])
-        is_about = len(wanted & words_of_code(near)) * 2 > len(wanted)
+        wanted = words(text) - words(match[1]) - PLAIN
+        is_about = len(wanted & words_of_code(near)) * 2 >= len(wanted)
         if not is_about and not any(
             holds(near, t) for t in things(text, bearing.files) if t.kind != "document"
         ):
@@ -114,6 +116,10 @@ def tests(_state: State, bearing: Bearing) -> Found:
     lines = "\n".join("\n".join(bearing.lines.planned(file) or ()) for file in files)
     for name, text in _wanted(bearing) if lines else ():
         for sentence in sentences(text):
+            match = _TEST_IT.match(sentence)
+            wanted = words(match[1]) if match else set()
+            if wanted and wanted.isdisjoint(words_of_code(lines)) and is_english(sentence):
+                yield name, f"{name} says {in_short(sentence)!r}, and no test says a word of it"
             for thing in things(sentence, bearing.files) if _TESTED.search(sentence) else ():
                 is_named = thing.kind in ("path", "document", "tests") or holds(lines, thing)
                 if not is_named and bearing.bears(thing):

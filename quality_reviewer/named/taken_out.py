@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 _PARTS = re.compile(
     r"(?<=[.;!?])\s+|\n+|,? \b(?:and|but|then|so that|because|since|while)\b (?!the\b)"
 )
-_GONE = re.compile(
+GONE = re.compile(
     r"\b(?:remove|drop|take (?:out|away)|get rid of|strip out|eliminate|rip out|retire)\b(?P<after>.*)"
     r"|\btake (?P<between>.{3,60}?) out\b"
     r"|(?P<before>.{3,60}?)\b(?:is|are) (?:gone|removed|dropped|no longer \w+)\b"
     r"|\b(?:instead of|in place of|rather than)\b(?P<instead>[^,;.]*)"
     r"|\b(?:replace|rename|swap)s?\b (?P<old>.*?) (?:with|by|to|for|into)\b", re.IGNORECASE,
 )  # fmt: skip
-_EXCHANGE = re.compile(
+EXCHANGE = re.compile(
     r"([`'\"]?[\w-]{2,}[`'\"]?),? (?:instead of|rather than|and not|in place of|not)"
-    r" ([`'\"]?[\w-]{2,}[`'\"]?)(?=[,.;:]|$| (?:for|in|when|if|as|where)\b)", re.IGNORECASE,
+    r" (?:an? |the )?([`'\"]?[\w-]{2,}[`'\"]?)(?=[,.;:]|$| (?:for|in|when|if|as|where)\b)", re.IGNORECASE,
 )  # fmt: skip
 _NEVER = re.compile(
     r"\b(?:never|do(?:es)? not|don't|must not|may not|without|no(?:thing)?|avoid|free of)\b"
@@ -93,7 +93,7 @@ def taken_out(_state: State, bearing: Bearing) -> Found:
 
 
 def _still_there(part: str, name: str, bearing: Bearing) -> str:
-    match = _GONE.search(part)
+    match = GONE.search(part)
     if match is None or _KEPT.search(re.sub(r"no longer", "", part)):
         return ""
     what = next(filter(None, match.groups()), "")
@@ -107,7 +107,8 @@ def _still_there(part: str, name: str, bearing: Bearing) -> str:
                 and bearing.lines.planned(thing.forms[0]) is not None:  # fmt: skip
             return f"{thing.shown} is still there"
     wanted = words(what)
-    is_piece = bool(wanted & _PIECES) and name.startswith("RM-") and match["instead"] is None
+    by_words = match["instead"] is None and match["old"] is None
+    is_piece = bool(wanted & _PIECES) and name.startswith("RM-") and by_words
     own = wanted - _GENERIC - (_PIECES if len(wanted - _PIECES) else set())
     for file, number, line in bearing.added_rows if is_piece and not things and own else ():
         if own <= words_of_code(line) and not re.match(r"\s*(?:#|//|--|/?\*)", line):
@@ -154,11 +155,13 @@ def _barred(part: str, bearing: Bearing) -> str:
 
 def _exchanged(part: str, bearing: Bearing) -> str:
     """Return that of `X instead of Y` the code has Y and no X, or ''."""
-    for match in _EXCHANGE.finditer(part):
+    for match in EXCHANGE.finditer(part):
         new, old = (one.strip("`'\"") for one in match.groups())
         text = bearing.programs
+        known = words_of_code(text)
         has = [re.search(rf"(?<![\w.]){re.escape(one)}(?!\w)", text, re.IGNORECASE) is not None
                for one in (new, old)]  # fmt: skip
-        if has == [False, True] and not words_of_code(text) & words(new):
+        has = [one or bool(words(name) & known) for one, name in zip(has, (new, old), strict=True)]
+        if has == [False, True]:
             return f"the change has {old}, and no {new}"
     return ""

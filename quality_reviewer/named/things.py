@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # What says that something is to be kept or left out, is otherwise today, or only explains.
 _DENIES = re.compile(
-    r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?|"
+    r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?(?! (?:(?:it|them|only|at most|up to|the \w+|for) )*\d)|"
     r"kept|leaves?|left|excludes?|excluding|already|existing|today|before|instead|rather|such as|"
     r"e\.g|for example|like|unlike|outside|ignores?|avoids?|passes|succeeds?|exits?|green|"
     r"works?|still|compatib\w+|as (?:it|they|before|is|are)|as \w+ do(?:es)?|go(?:es)? on|"
@@ -35,6 +35,7 @@ _CLAUSE = re.compile(
     r"(?<=[.;!?])\s+|\n+|,? (?=(?:but|while|whereas)\b)|\s[–-]\s|"
     r"\s(?=(?:if|when|where|unless|because|since|so that|so old)\b)|"
     r"\s(?=(?:to keep|to leave|to avoid|whose|which|that)\b)|"
+    r",\s(?=(?:keep|use|make|allow|take|set|add|call|write|return|raise|put|give|send)\b)|"
     # What is wanted beside what is to be left out.
     r",? (?:and |then )+(?=(?:add|say|write|tell|put|give|note|round|move|rename|replace|remove|"
     r"make|use|print|show|return|raise|log|document|update|describe|mention|translate)\b)"
@@ -43,6 +44,9 @@ _CLAUSE = re.compile(
 _WHEN = re.compile(r"^\W*(?:if|when|where|unless|since|because)\b[^,]*,\s", re.IGNORECASE)
 # What is wanted stands after what is wrong today.
 _TOO = re.compile(r"(\btoo \w+(?: \w+){0,3}),\s", re.IGNORECASE)
+# Of what is renamed or replaced, what is wanted.
+_OLD = re.compile(r"\b((?:rename|replace|swap|change|turn)s? [^.;,]{1,60}? (?:to|with|by|for|into)) (?=\S)",
+                  re.IGNORECASE)  # fmt: skip
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(0-9])|\n+")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+", re.MULTILINE)
 _QUOTED = re.compile(r'"([^"\n]{2,80})"|“([^”\n]{2,80})”|(?<![\w\'])\'([^\'\n]{2,80})\'(?![\w\'])')
@@ -69,7 +73,7 @@ _COUNTED = (
 )
 _NUMBER = re.compile(rf"{_AMOUNT}(?:({UNIT}|{_COUNTED})|(?![\w/:-])(?!\.\d))")
 _NO_AMOUNT = re.compile(
-    r"(?:python|version|release|rfc|pep|issue|pr|line|lines|step|section|http|v)\s*$",
+    r"(?:\bfrom|python|version|release|rfc|pep|issue|pr|line|lines|step|section|http|v)\s*$",
     re.IGNORECASE,
 )
 _FEW = frozenset(("0", "1", "2"))
@@ -104,7 +108,8 @@ _CODE_MARKS = re.compile(r"[=()\[\]{}\"'<>:]")
 _LEAST_NAME = 3  # letters
 _MOST_SHOWN = 80
 _ENGLISH = re.compile(
-    r"\b(?:the|a|an|of|to|in|is|are|and|for|with|as|on|at|by|be|it)\b", re.IGNORECASE
+    r"\b(?:the|a|an|of|to|in|is|are|and|for|with|as|on|at|by|be|it|do|does|we|not|no|should|what"
+    r"|which|how|when|this|that|from|must|can|if|or|out|please|too|first)\b", re.IGNORECASE,
 )
 
 
@@ -119,7 +124,7 @@ class Thing(NamedTuple):
 
 def clauses(text: str) -> Iterator[str]:
     """Yield the parts of a text that want something; those that deny, keep or compare left out."""
-    text = _EXAMPLE.sub("such as", _BULLET.sub("", text))
+    text = _OLD.sub("use ", _EXAMPLE.sub("such as", _BULLET.sub("", text)))
     parts = _CLAUSE.split(_TOO.sub(r"\1; ", text))
     for clause in (piece for part in parts for piece in _apart(part)):
         bare = _TICKED.sub(" ", _QUOTED.sub(" ", clause))
