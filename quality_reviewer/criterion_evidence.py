@@ -243,7 +243,9 @@ class _Reader:
         wanted = words_with_names([_TELLS.sub(" ", _PATH.sub(" ", text))]) - words_with_names(aside)
         for one in own:
             near = self._near(one)
-            if not wanted or near is None or wanted & words_with_names(near):
+            if not wanted or near is None:
+                return ""
+            if wanted & (words_with_names(near) | meant("\n".join(near))):
                 return ""
         return f"{own[0].name} shares no word with it"
 
@@ -280,7 +282,7 @@ class _Reader:
                 if named and holds_a_name(named, around(lines, number).reached):
                     continue
                 own = words_with_names([text]) - common
-                if own and not own & there:
+                if len(own) * 2 >= len(words_with_names([text])) and not own & there:
                     yield text, f"{file}:{number} is named for {len(texts)} criteria, not for this"
 
 

@@ -60,11 +60,10 @@ def unproven_of_light(
 def _dropped(plan: dict[str, Any], task: str, steps: Sequence[str]) -> Iterator[str]:
     said = [str(part) for one in plan["questions"] if isinstance(one, dict) for part in one.values()]
     text = "\n".join([*steps, *said, plan["context_notes"]])
-    here = words_of_code(spelled_out(text))
     asked = [*wishes(spelled_out(task))]
     for part in asked:
         paper = _PAPER.search(part)
-        lost = paper[0] if paper and not _PAPER.search(text) else lost_of(part, here)
+        lost = paper[0] if paper and not _PAPER.search(text) else lost_of(part, spelled_out(text))
         if lost and len(asked) > 1:  # a plan for one wish is about it, in whichever words
             yield f"the request asks for {in_short(part)!r}, and no step says anything of {lost}"
 

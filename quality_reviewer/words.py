@@ -40,11 +40,11 @@ test tests assert def return returns returned self import none true false class 
 const let var expect should must may can given case value values
 """
 _OF_CODE = frozenset(_OF_CODE_WORDS.split())
-_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s",
+_ENDINGS = ("ability", "able", "ations", "ation", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s",
             "e", "y")  # fmt: skip
 _LEAST_STEM = 4  # letters
 _IRREGULAR_WORDS = """
-found:find sent:send kept:keep gone:go went:go written:write wrote:write built:build told:tell
+found:find sent:send kept:keep gone:go went:go goes:go written:write wrote:write built:build told:tell
 thrown:throw threw:throw began:begin begun:begin broken:break chosen:choose chose:choose held:hold
 left:leave lost:lose meant:mean ran:run stood:stand spent:spend caught:catch brought:bring
 hidden:hide given:give taken:take seen:see known:know shown:show drawn:draw stuck:stick

@@ -42,7 +42,7 @@ IS_NUMBER = re.compile(
 )
 CONSTANT = re.compile(
     r"^\s*(?:export |pub |public |private |static |readonly |final )*(?:const |let |var |val )?"
-    r"([A-Za-z_][\w-]*)\s*(?::\s*[\w\[\]. ]+)?\s*:?[=:]\s*(\d[\d_]*(?:\.\d+)?)\b(?![\w.%]*[\w%(])"
+    r"([A-Za-z_][\w-]*)\s*(?::\s*[\w\[\]. ]+)?\s*:?[=:]\s*(?:\"?\$\{\w+:-)?(\d[\d_]*(?:\.\d+)?)\b(?![\w.%]*[\w%(])"
 )
 _AMOUNT = re.compile(
     r"(?<![\w.#/:_-])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?:[ -]([A-Za-z]+))?(?![\w/:-])"
@@ -63,7 +63,7 @@ _TIMED = re.compile(
     re.IGNORECASE,
 )
 _COUNTS = re.compile(r"size|limit|max|count|num|per_|cap", re.IGNORECASE)
-_WAS = re.compile(r"\b(?:was|were|from|before|today|old|currently|until now|used to|instead|than"
+_WAS = re.compile(r"\b(?:was|were|from|before|today|old|currently|until now|used to|instead"
                   r"|would|could|if|e\.g|example|not|never|no)\b|n't\b", re.IGNORECASE)  # fmt: skip
 _BESIDE = 2  # lines above and below one that is named
 _LEAST_PART = 3  # letters of a part of a name
@@ -240,13 +240,13 @@ def _by_words(sentence: str, known: dict[str, list[tuple[str, str]]], bearing: B
 def _near_name(sentence: str, bearing: Bearing) -> str:
     """Return that a number beside a name in backticks is not the one beside it in the code."""
     names = [name for name in _TICKED.findall(sentence) if len(name) >= _LEAST_PART]
-    said = [m for m in _AMOUNT.finditer(_TICKED.sub(" ", sentence)) if m[2] and len(m[1]) > 1]
+    said = [m for m in _AMOUNT.finditer(_TICKED.sub(" ", sentence)) if m[2] and (len(m[1]) > 1 or m[2] in _TIMES)]
     if len(names) != 1 or len(said) != 1 or _WAS.search(sentence) or CLAIMS.search(sentence):
         return ""
     rows = [(f, n, t) for f in sorted(p for p in bearing.paths if bearing.is_program(p))
             for n, t in enumerate(bearing.lines.planned(f) or (), 1)]  # fmt: skip
     own = [row for row in rows if re.search(rf"(?<!\w){re.escape(names[0])}\b", row[2])]
-    there = {one for *_, line in own for one in numbers_of(line) if len(one) > 1}
+    there = {one for *_, line in own for one in numbers_of(line)}
     scaled = same_number(digits(said[0][1]), said[0][2])
     if (
         not there

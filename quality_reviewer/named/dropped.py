@@ -10,7 +10,8 @@ from quality_reviewer.named.said import statements
 from quality_reviewer.named.statements import wanted_of_request
 from quality_reviewer.named.taken_out import GONE
 from quality_reviewer.named.things import clauses, in_short, is_english, things
-from quality_reviewer.words import stem, words
+from quality_reviewer.word_tables import patterns
+from quality_reviewer.words import stem, words, words_with_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,6 @@ respect respond restore restrict retry return reuse reverse roll rotate round ru
 save say schedule seed send separate serve set share shorten show shut sign skip sort split start
 stop store strip style subscribe suggest support suppress swap switch sync tag take tell test
 throttle throw time track translate treat trim truncate try turn undo unify update upgrade
-upload use validate verify wait warn wipe wrap write
 """
 _VERB = rf"(?:{'|'.join(_VERBS.split())})"
 _START = re.compile(
@@ -46,8 +46,6 @@ _START = re.compile(
     rf"|should|must|want to)|(?:can|could) you|make sure (?:that|to)|I(?:'d| would) like to)\b[, ]*)*"
     rf"{_VERB}\b(?! (?:is|are|was|of)\b)", re.IGNORECASE,
 )  # fmt: skip
-_LEADS = re.compile(r"^\W*(?:(?:and|also|then|please|finally|but)\b[, ]*)*", re.IGNORECASE)
-_VERB_ALONE = re.compile(rf"{_VERB}\b", re.IGNORECASE)
 _OBLIGES = re.compile(r"\b(?:should|must|shall|needs? to|has to|have to|want)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|\[[ x]\])\s+", re.MULTILINE)
 _SPLIT = re.compile(
@@ -68,82 +66,90 @@ check checks
 come go one ones others lot bit kind sort case it them they
 """
 PLAIN = frozenset(map(stem, _PLAIN_WORDS.split()))
-# Verbs that say little of what is to be done, beside those.
-_WEAK_WORDS = """
-run move switch set go turn start begin serve share show display list pin bump upgrade raise
-lower adjust apply fix rework simplify refactor clean improve extend cover respect honour
-confirm check return read load open pass call name put split join treat accept offer expose
-increase reduce decrease shorten replace swap remove drop delete reject refuse limit cap try
-enable disable force try
+# Deeds that code has signs of, in words, and what code, tests or documents then hold.
+_DEEDS = patterns(r"""
+is logged|are logged|logs? (?:each|every|a|an|the|it|when|how)|log(?:s|ged|ging)? (?:failed
+  |failing|errors|every|each|the) = \blog|console\.|print|warn|slog|echo|tracing|capture
+encrypt\w* = encrypt|gpg|cipher|openssl|crypt|fernet|\bage\b
+e?-?mails?|by mail|mailed = mail|smtp|@
+cach(?:e|es|ed|ing) = cache|memo|ttl
+gzip\w*|compress\w* = gzip|compress|\bgz\b|zstd|zip|tgz|deflate|brotli
+translat\w+|locali[sz]\w+ = i18n|gettext|locale|lang|translat|_\(
+paginat\w+|page by page = page|offset|cursor|limit
+metrics? = metric|counter|gauge|prometheus|statsd|histogram|inc\(
+in (?:one|a) transaction|rolled back|rolls? back = begin|commit|rollback|transaction|atomic|with conn
+deprecat\w+ = deprecat
+time(?:s|d)? out|timeouts? = time-?_?out|deadline|alarm|max_time
+environment variables? = environ|getenv|process\.env|\$\{?[A-Z]|lookupenv|env
+dry[- ]run = dry
+progress bar = progress|tqdm|bar
+check ?sums? = sum|sha|md5|digest|crc
+rate[- ]limit\w*|throttl\w+ = rate|throttl|limit|429|bucket|sleep
+audit(?:ed)?(?: log| trail)? = audit
+in parallel|concurrently = thread|gather|Promise\.all|go func|async|pool|parallel|concurren
+  |errgroup|xargs -P
+web ?hooks? = hook
+health ?checks?|healthcheck = health|ready|ping|liveness
+escap(?:e|es|ed) = escap|quote|replace|sanitiz|html|encode
+time ?zones?|UTC = utc|zone|tz|\bZ\b|\+00:00
+retr(?:y|ies|ied)|tried again|tries again = retr|attempt|again|tries|while|for |backoff|until
+restor(?:e|es|ed|ing) = restor|recover|undelete|= null|undo|import|load|unpack|-x|tar x
+print(?:s|ed)? = print|echo|write|render|template|pdf|puts|console|log|show
+redirect\w* = redirect|30[1278]|location
+redact\w*|mask(?:s|ed|ing)? = redact|mask|\*\*\*
+notif\w+ = notif|mail|send|slack|webhook|alert|post
+sanitis\w+|sanitiz\w+ = sanit|escape|strip|clean|bleach|purify
+""")  # fmt: skip
+# Products and platforms that what is said of them names in the code too.
+_PRODUCT_WORDS = """
+Windows macOS Android Slack Teams Discord Redis Postgres PostgreSQL MySQL MariaDB SQLite MongoDB
+Kafka RabbitMQ Prometheus Grafana Sentry Kubernetes Terraform Ansible Stripe PayPal Azure Jenkins
+Safari Firefox Chrome Excel Elasticsearch Memcached Celery Nginx Apache Cloudflare Datadog
+OpenTelemetry Jaeger Okta Keycloak LDAP Kerberos GraphQL Protobuf Avro Parquet
 """
-_WEAK = frozenset(map(stem, _WEAK_WORDS.split()))
-# Proper nouns that no line has to hold.
-_EVERYWHERE_WORDS = """
-Python Go Rust Java Ruby Node Git Linux Unix Markdown English American British European German
-French Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May
-June July August September October November December React Django Docker I Unicode Boolean String
-"""
-_EVERYWHERE = frozenset(_EVERYWHERE_WORDS.split())
-# Deeds that code has signs of: what a statement says, what code, tests or documents then hold.
-_DEEDS = tuple((re.compile(rf"\b(?:{said})\b", re.IGNORECASE), re.compile(code, re.IGNORECASE))
-               for said, code in (
-    (r"is logged|are logged|logs? (?:each|every|a|an|the|it|when|how)|log(?:s|ged|ging)? (?:failed|failing"
-     r"|errors|every|each|the)", r"\blog|console\.|print|warn|slog|echo|tracing|capture"),
-    (r"encrypt\w*", r"encrypt|gpg|cipher|openssl|crypt|fernet|\bage\b"),
-    (r"e?-?mails?|by mail|mailed", r"mail|smtp|@"), (r"cach(?:e|es|ed|ing)", r"cache|memo|ttl"),
-    (r"gzip\w*|compress\w*", r"gzip|compress|\bgz\b|zstd|zip|tgz|deflate|brotli"),
-    (r"translat\w+|locali[sz]\w+", r"i18n|gettext|locale|lang|translat|_\("),
-    (r"paginat\w+|page by page", r"page|offset|cursor|limit"),
-    (r"metrics?", r"metric|counter|gauge|prometheus|statsd|histogram|inc\("),
-    (r"transactions?|rolled back|rolls? back", r"begin|commit|rollback|transaction|atomic|with conn"),
-    (r"deprecat\w+", r"deprecat"), (r"time(?:s|d)? out|timeouts?", r"time-?_?out|deadline|alarm|max_time"),
-    (r"environment variables?", r"environ|getenv|process\.env|\$\{?[A-Z]|lookupenv|env"),
-    (r"dry[- ]run", r"dry"), (r"progress bar", r"progress|tqdm|bar"), (r"check ?sums?", r"sum|sha|md5|digest|crc"),
-    (r"rate[- ]limit\w*|throttl\w+", r"rate|throttl|limit|429|bucket|sleep"),
-    (r"audit(?:ed)?(?: log| trail)?", r"audit"), (r"in parallel|concurrently",
-     r"thread|gather|Promise\.all|go func|async|pool|parallel|concurren|errgroup|xargs -P"),
-    (r"web ?hooks?", r"hook"), (r"health ?checks?|healthcheck", r"health|ready|ping|liveness"),
-    (r"escap(?:e|es|ed)", r"escap|quote|replace|sanitiz|html|encode"),
-    (r"time ?zones?|UTC", r"utc|zone|tz|\bZ\b|\+00:00"), (r"retr(?:y|ies|ied)|tried again|tries again",
-     r"retr|attempt|again|tries|while|for |backoff|until"),
-    (r"archived?", r"archiv|tar|zip|move|mv "), (r"colou?r(?:ed|s)?", r"colou?r|\\033|\\x1b|ansi|style|chalk|#[0-9a-f]{3}"),
-    (r"lock(?:s|ed|ing)?", r"lock|mutex|flock|atomic|semaphore|for update"),
-    (r"restor(?:e|es|ed|ing)", r"restor|recover|undelete|= null|undo|import|load|unpack|-x|tar x"),
-))  # fmt: skip
+_PRODUCTS = frozenset(_PRODUCT_WORDS.split())
 _DENIES = re.compile(
     r"\b(?:not|no|never|nothing|without|unless|already|instead)\b|n't\b", re.IGNORECASE
 )
 _BEGIN = 5  # letters by which words are one, such as health and healthz
-_LEAST_SHARE = 2  # a clause is dropped where one in so many of its words, or more, is nowhere
 
 
 def dropped(state: State, bearing: Bearing) -> Found:
     """Yield each part of the request that asks for something, and of which nothing says a word."""
-    told = words_of_code("\n".join(_texts(bearing.plan)))
-    here = told | (words_of_code(bearing.added) | words(" ".join(bearing.paths)))
+    told = "\n".join(_texts(bearing.plan))
+    text = "\n".join([told, bearing.added, *bearing.paths])
     for part in wishes(spelled_out(wanted_of_request(state))):
-        lost = lost_of(part, here)
+        lost = lost_of(part, text)
         if lost and not any(map(bearing.bears, things(part, bearing.files))):
             yield "request", (f"the request asks for {in_short(part)!r}, and neither the task nor "
                               f"the change says anything of {lost}")  # fmt: skip
 
 
-def lost_of(part: str, here: set[str]) -> str:
-    """Return which words of a wish stand nowhere, if these are enough to call it dropped; else ''.
+def lost_of(part: str, text: str) -> str:
+    """Return which words of a wish a text lacks, if these are enough to call it dropped; else ''.
 
-    That is half of them, or the verb where it says what is to be done.
+    That is most of them, or what says the deed.
     """
-    bare = _LEADS.sub("", part)
-    verb = words((re.findall(r"[A-Za-z]{3,}", bare) or [""])[0])
-    wanted = words(part) - PLAIN - (verb & _WEAK)
-    lost = nowhere(wanted, here)
-    is_deed = bool(verb & lost) and _VERB_ALONE.match(bare) is not None
-    is_dropped = bool(wanted) and (is_deed or len(lost) * _LEAST_SHARE >= len(wanted))
+    if deed := missing_deed(part, text):
+        return deed
+    wanted = words(part) - PLAIN
+    lost = nowhere(wanted, words_with_names([text]) | words(text))
+    is_dropped = len(wanted) > 1 and len(lost) * 3 >= len(wanted) * 2
     return ", ".join(_shown(part, lost)) if is_dropped and part.isascii() else ""
 
 
+def missing_deed(part: str, text: str) -> str:
+    """Return a deed or a product that a part of a sentence names and a text lacks; '' if none."""
+    for said, code in _DEEDS:
+        match = said.search(part)
+        if match and not re.search(code.pattern, text, re.IGNORECASE):
+            return match[0]
+    names = (n for n in re.findall(r"\b[A-Z]\w+", part) if n in _PRODUCTS)
+    return next((n for n in names if n.lower() not in text.lower()), "")
+
+
 def undone(_state: State, bearing: Bearing) -> Found:
-    """Yield each statement of a deed that the change has no sign of, or most words of nowhere."""
+    """Yield each statement of a deed that the change has no sign of, or all words of nowhere."""
     if not bearing.is_whole:
         return
     text = "\n".join([bearing.differing, bearing.tested])
@@ -152,41 +158,15 @@ def undone(_state: State, bearing: Bearing) -> Found:
     placed = {one.id for one in (*plan.user_remarks, *plan.checkpoints) if one.outcome}
     for name, said, question in statements(plan):
         for clause in clauses(spelled_out(said)) if name not in placed else ():
-            if GONE.search(clause):
-                continue
-            deed = next(
-                (d for d, code in _DEEDS if d.search(clause) and not code.search(text)), None
-            )
-            if deed is not None and not _DENIES.search(clause):
-                yield name, (f"{name} says {in_short(clause)!r}, and no line of the change has "
-                             f"{deed.search(clause)[0]} or what does it")  # type: ignore[index] # fmt: skip
-                continue
-            if name_ := next(
-                (
-                    n
-                    for n in _proper(clause)
-                    if is_english(clause) and n.lower() not in text.lower()
-                ),
-                "",
-            ):
-                yield (
-                    name,
-                    f"{name} says {in_short(clause)!r}, and no line of the change has {name_}",
-                )
+            if GONE.search(clause) or _DENIES.search(clause):
                 continue
             wanted = words(clause) - PLAIN
             lost = nowhere(wanted - words(question), known)
-            is_far = len(lost) * 3 >= len(wanted) * 2 and len(lost) > 1
-            if is_far and not question and is_english(clause):
-                shown = ", ".join(_shown(clause, lost))
+            is_far = not question and len(lost) > 1 and lost == wanted and is_english(clause)
+            missing = missing_deed(clause, text) or (is_far and ", ".join(_shown(clause, lost)))
+            if missing:
                 yield name, (f"{name} says {in_short(clause)!r}, and no line of the change says "
-                             f"anything of {shown}")  # fmt: skip
-
-
-def _proper(clause: str) -> list[str]:
-    """Return the proper nouns of a clause, such as Windows, by their capitals within it."""
-    return [n for n in re.findall(r"(?<=[a-z,] )[A-Z][a-z]+(?:-[A-Z][a-z]+)*\b(?![\w.(`'])", clause)
-            if n not in _EVERYWHERE]  # fmt: skip
+                             f"anything of {missing}")  # fmt: skip
 
 
 def nowhere(wanted: set[str], known: set[str]) -> set[str]:

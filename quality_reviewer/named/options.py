@@ -75,22 +75,19 @@ def _refused(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -
         theirs = [t.shown for t in only if holds(added, t)]
         return theirs[0] if theirs and not any(holds(added, t) for t in wanted) else ""
     question = words(asked.question) | _AGREES
-    here = _new(words(mine.label) - question - words(other.label), bearing)
-    there = words(other.label) - words(own) - question
-    there = _new(there, bearing) if here else there - bearing.old_words
-    if not there:
+    here = words(mine.label) - question - words(other.label)
+    there = words(other.label) - words(own) - question - bearing.old_words
+    is_bare, here = not here, here - bearing.old_words
+    if not there or not (here or is_bare):
         return ""
-    known = words_of_code(bearing.programs)
-    found = there & (words(bearing.programs) | _by_sign(there, bearing))
+    known, stated = words_of_code(bearing.programs), words(bearing.programs)
+    found = there & (stated | _by_sign(there, bearing))
     share = len(here & known) / len(here) if here else float(found != there)
+    if share and not there & stated:
+        return ""  # a sign may mean many things
     if found and len(found) / len(there) - share >= _MORE:
         return min(_in(other.label, found))
     return ""
-
-
-def _new(wanted: set[str], bearing: Bearing) -> set[str]:
-    """Return the words that the touched code did not have before, or all where it had all."""
-    return wanted - bearing.old_words or wanted
 
 
 def _by_sign(wanted: set[str], bearing: Bearing) -> set[str]:
@@ -112,7 +109,7 @@ def _amounts(bearing: Bearing, mine: Option, other: Option) -> str | None:
     if not own:
         return None
     there = numbers_of(bearing.programs)
-    has_own = any(not same_number(n).isdisjoint(there) for n in own)
+    has_own = all(not same_number(n).isdisjoint(there) for n in own)
     found = sorted(n for n in theirs if n in there)
     if theirs or not bearing.programs:
         return found[0] if found and not has_own else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from quality_reviewer.meanings import words_of_code
 from quality_reviewer.named.said import statements
 from quality_reviewer.named.things import every_thing, in_short
+from quality_reviewer.word_tables import patterns
 from quality_reviewer.words import stem, words
 
 if TYPE_CHECKING:
@@ -50,28 +51,32 @@ constant comment retry sleep limit timeout step service image container job wrap
 """
 _PIECES = frozenset(map(stem, _PIECES_WORDS.split()))
 # What is never to be there, in words and in code.
-_BARRED = tuple((re.compile(rf"\b(?:{said})\b", re.IGNORECASE), re.compile(code)) for said, code in (
-    (r"log|logs|logged|logging", r"\blog(?:ger|ging)?\.\w+\(|console\.\w+\(|\bslog\.|\blogging\b"),
-    (r"print|prints|printed|printing", r"\bprint\(|fmt\.Print|console\.log\(|\becho\b"),
-    (r"sleep|sleeps|sleeping|wait|waits|waiting|pause|pauses",
-     r"\bsleep\(|time\.Sleep\(|setTimeout\(|^\s*sleep \d"),
-    (r"floats?|floating[ -]point", r"\bfloat\(|: float\b|parseFloat|\bREAL\b|float64|\bfloat\b"),
-    (r"reg(?:ular expressions?|ex(?:es|p)?)", r"\bre\.\w+\(|RegExp|regexp\.|=~"),
-    (r"global (?:state|variables?)|globals?", r"^\s*global \w"),
-    (r"shell", r"shell ?= ?True|os\.system\("), (r"eval", r"\beval\("),
-    (r"threads?|threading", r"\bThread\(|ThreadPool|threading\."),
-    (r"recursion|recursive(?:ly)?", r"(?!)"),
-    (r"bare except|catch[- ]all|swallow\w*", r"except\s*:|except (?:Base)?Exception\b[^\n]*:?\s*$|"
-     r"catch ?(?:\(\w+\))? ?\{\s*\}"),
-    (r"select \*|star select", r"(?i)select \*"), (r"todos?", r"\bTODO\b"),
-    (r"subprocess\w*|other process\w*", r"subprocess\.|exec\.Command|child_process"),
-    (r"network|requests?|http calls?", r"\brequests\.\w+\(|urlopen\(|\bfetch\(\"http|http\.Get\("),
-    (r"mutat\w+|in place|change the input|modif\w+ the (?:input|list|argument)",
-     r"^\s*(?:return )?(?:items|rows|values|list|data|input)\.(?:sort|push|append|pop|splice|reverse)\("),
-    (r"any types?|`any`", r":\s*any\b|<any>|as any\b"), (r"panics?", r"\bpanic\("),
-    (r"sudo|root", r"\bsudo\b|user: root"), (r"latest(?: tag| image)?", r":latest\b"),
-    (r"cascad\w+", r"CASCADE"), (r"inline styles?", r"style=\{?[\"{]"),
-))  # fmt: skip
+_BARRED = patterns(r"""
+log|logs|logged|logging = \blog(?:ger|ging)?\.\w+\(|console\.\w+\(|\bslog\.|\blogging\b
+print|prints|printed|printing = \bprint\(|fmt\.Print|console\.log\(|\becho\b
+sleep|sleeps|sleeping|wait|waits|waiting|pause|pauses = \bsleep\(|time\.Sleep\(|setTimeout\(
+  |^\s*sleep \d
+floats?|floating[ -]point = \bfloat\(|: float\b|parseFloat|\bREAL\b|float64|\bfloat\b
+reg(?:ular expressions?|ex(?:es|p)?) = \bre\.\w+\(|RegExp|regexp\.|=~
+global (?:state|variables?)|globals? = ^\s*global \w
+shell = shell ?= ?True|os\.system\(
+eval = \beval\(
+threads?|threading = \bThread\(|ThreadPool|threading\.
+bare except|catch[- ]all|swallow\w* = except\s*:|except (?:Base)?Exception\b[^\n]*:?\s*$|catch
+   ?(?:\(\w+\))? ?\{\s*\}
+select \*|star select = (?i)select \*
+todos? = \bTODO\b
+subprocess\w*|other process\w* = subprocess\.|exec\.Command|child_process
+network|requests?|http calls? = \brequests\.\w+\(|urlopen\(|\bfetch\(\"http|http\.Get\(
+mutat\w+|in place|change the input|modif\w+ the (?:input|list|argument) = ^\s*(?:return
+   )?(?:items|rows|values|list|data|input)\.(?:sort|push|append|pop|splice|reverse)\(
+any types?|`any` = :\s*any\b|<any>|as any\b
+panics? = \bpanic\(
+sudo|root = \bsudo\b|user: root
+latest(?: tag| image)? = :latest\b
+cascad\w+ = CASCADE
+inline styles? = style=\{?[\"{]
+""")  # fmt: skip
 _GENERIC = frozenset(
     stem(word)
     for word in ["code", "line", "call", "file", "thing", "part", "way", "time", "old", "new"]

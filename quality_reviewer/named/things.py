@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # What says that something is to be kept or left out, is otherwise today, or only explains.
 _DENIES = re.compile(
-    r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?(?! (?:(?:it|them|only|at most|up to|the \w+|for) )*\d)|"
+    r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?(?! (?:\w+ ){0,3}\d)|"
     r"kept|leaves?|left|excludes?|excluding|already|existing|today|before|instead|rather|such as|"
     r"e\.g|for example|like|unlike|outside|ignores?|avoids?|passes|succeeds?|exits?|green|"
     r"works?|still|compatib\w+|as (?:it|they|before|is|are)|as \w+ do(?:es)?|go(?:es)? on|"
@@ -125,7 +125,7 @@ class Thing(NamedTuple):
 def clauses(text: str) -> Iterator[str]:
     """Yield the parts of a text that want something; those that deny, keep or compare left out."""
     text = _OLD.sub("use ", _EXAMPLE.sub("such as", _BULLET.sub("", text)))
-    parts = _CLAUSE.split(_TOO.sub(r"\1; ", text))
+    parts = _CLAUSE.split(_TOO.sub(r"\1; ", spelled_out(text)))
     for clause in (piece for part in parts for piece in _apart(part)):
         bare = _TICKED.sub(" ", _QUOTED.sub(" ", clause))
         if clause.strip() and not _DENIES.search(bare):
