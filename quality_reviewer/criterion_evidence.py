@@ -13,6 +13,7 @@ from quality_reviewer.criteria import judged_criteria
 from quality_reviewer.enclosing import around, names_by_line
 from quality_reviewer.idle_lines import why_idle
 from quality_reviewer.meanings import meant
+from quality_reviewer.named.things import acronyms
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.python_tests import NOTHING_ASSERTED
 from quality_reviewer.quoted import line_quoted
@@ -26,9 +27,11 @@ from state.milestones import files_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from quality_reviewer.enclosing import Around
     from shared.run import State
     from state.models import Milestone, Plan
 
+_FEW = 2  # criteria that one line may well show
 _MOST_WORDS = 90  # characters of a criterion
 # What a criterion says that a program does: only a test or a run can show it.
 _DOES = re.compile(
@@ -39,7 +42,8 @@ _DOES = re.compile(
 )
 # The same said of what is done to a thing; a line of code may show it, in its words.
 _IS_DONE = re.compile(
-    r"\b(?:is|are|gets?) (?:not |never |always |only |then )?(?:\w+ed|cut|kept|sent|found|left|put|tried)\b"
+    r"\b(?:is|are|gets?) (?:not |never |always |only |then )?(?:\w+ed|cut|kept|sent|found|left"
+    r"|put|tried)\b"
     r"|\b(?:comes?|gives? up|survives?|stays?) \b"
 )
 # `f(1) is 3`, `parse("") == None`, `f(2) gives 4`.
@@ -51,12 +55,15 @@ _TELLS = re.compile(
 )
 # What a test shows that asserts nothing: it has come to its end.
 _GOES_ON = re.compile(
-    r"\b(?:not?|nothing|never|without|works?|accepts?|runs?|starts?|loads?|imports?|succeeds?|passes"
+    r"\b(?:not?|nothing|never|without|works?|accepts?|runs?|starts?|loads?|imports?|succeeds?"
+    r"|passes"
     r"|parses|compiles)\b", re.IGNORECASE,
 )  # fmt: skip
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w/])/[a-z][\w/-]+")
+_SHARE = re.compile(r"(\d[\d.]*) ?(?:%|percent)")
 _DEFINES = re.compile(
-    r"\s*(?:export |pub |async |default )*(?:def|class|func|fn|function|type|interface|struct|const|enum"
+    r"\s*(?:export |pub |async |default )*(?:def|class|func|fn|function|type|interface|struct"
+    r"|const|enum"
     r"|CREATE TABLE(?: IF NOT EXISTS)?)\s+(?:\([^)]*\) )?(\w+)", re.IGNORECASE,
 )  # fmt: skip
 _PATH = re.compile(r"[\w./-]+\.(?:md|markdown|rst|adoc)\b", re.IGNORECASE)
@@ -83,12 +90,14 @@ def claimed_criteria(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
     for milestone in plan.milestones:
         judged = judged_criteria(plan, milestone)
         together = reader.cited(judged.together)
+        doubted: set[str] = set()
         rows = [(text, reader.cited(shown) or together) for text, shown in judged.criteria]
         for text, cited in rows:
             if cited and (why := reader.doubt(milestone, text, cited)):
+                doubted.add(text)
                 yield milestone.id, f"{milestone.id} “{_short(text)}” is claimed: {why}"
-        if not together:
-            for text, why in reader.shared(rows):
+        for text, why in () if together else reader.shared(rows):
+            if text not in doubted:
                 yield milestone.id, f"{milestone.id} “{_short(text)}” is claimed: {why}"
 
 
@@ -139,8 +148,8 @@ class _Reader:
     def _says_it(self, text: str, cited: Iterable[Cited]) -> bool:
         """Return whether lines of code that are cited hold half of a criterion's words."""
         wanted = words_with_names([text])
-        near = [line for one in cited for line in
-                (self._lines.planned(one.file) or [])[max(one.number - 2, 0) : one.number + 1]]  # fmt: skip
+        rows = [(one.number, self._lines.planned(one.file) or []) for one in cited]
+        near = [line for at, lines in rows for line in lines[max(at - 2, 0) : at + 1]]
         return len(wanted & (words_with_names(near) | meant("\n".join(near)))) * 2 >= len(wanted)
 
     def _of_other(self, milestone: Milestone, text: str, one: Cited) -> str:
@@ -165,32 +174,39 @@ class _Reader:
             return ""
         place = around(lines, one.number)
         where = f"{one.name} ({place.name})" if place.name else one.name
+        why = next(self._lacks(text, one.file, place), "")
+        return why and f"its test {where} {why}"
+
+    def _lacks(self, text: str, file: str, place: Around) -> Iterator[str]:
+        """Yield what a test lacks of what a criterion says."""
+        here = "\n".join(place.reached)
         names = names_in(text) | {*_OPTION.findall(text)}
+        if any(share in here for share in _SHARE.findall(text)):
+            return  # 119 is what 19 percent lead to
         if names and not holds_a_name(names, place.reached):
-            listed = ", ".join(sorted(names))
-            return f"its test {where} holds nothing of what it names ({listed})"
-        if names:
-            return ""
-        wanted, there = words_with_names([text]), words_with_names([one.file, *place.reached])
-        there |= meant("\n".join(place.reached))
-        if wanted and not wanted & there:
-            return f"its test {where} shares no word with it"
+            yield f"holds nothing of what it names ({', '.join(sorted(names))})"
+        if gone := sorted(n for n in acronyms(text) if n.casefold() not in here.casefold()):
+            yield f"holds nothing of what it names ({', '.join(gone)})"
+        wanted, there = words_with_names([text]), words_with_names([file, here]) | meant(here)
+        if names or not wanted:
+            return
+        if not wanted & there:
+            yield "shares no word with it"
         lost = wanted - there
-        elsewhere = lost & words_with_names(self._changed)
-        is_far = len(lost) * 3 >= len(wanted) * 2 or (
-            len(lost) * 2 >= len(wanted)
+        is_other = len(lost) > 1 and lost & words_with_names(self._changed)
+        if (
+            is_other
+            and len(lost) * 2 >= len(wanted)
             and (lost & self._defined or self._is_nearer(wanted, lost, place.name))
-        )
-        if elsewhere and len(lost) > 1 and is_far:
-            return f"its test {where} says nothing of {', '.join(_as_said(text, lost))}"
-        return ""
+        ):
+            yield f"says nothing of {', '.join(_as_said(text, lost))}"
 
     @cached_property
     def _defined(self) -> set[str]:
         """The words of what the touched code defines: functions, types, tables, constants."""
         names = sorted({c.file for c in plan_changes(self._plan)})
-        lines = (line for name in names if not is_test(name, self._tests) and not is_prose(name)
-                 for line in self._lines.planned(name) or ())  # fmt: skip
+        own = filter(self._is_program, names)
+        lines = (line for name in own for line in self._lines.planned(name) or ())
         return words_with_names(m[1] for m in map(_DEFINES.match, lines) if m)
 
     def _is_nearer(self, wanted: set[str], lost: set[str], name: str) -> bool:
@@ -210,8 +226,11 @@ class _Reader:
     @cached_property
     def _changed(self) -> list[str]:
         """The lines that the plan adds to what is no test and no document."""
-        return [n.text for c in plan_changes(self._plan) for n in read_patch(c)
-                if n.kind == "+" and not is_test(c.file, self._tests) and not is_prose(c.file)]  # fmt: skip
+        changes = [c for c in plan_changes(self._plan) if self._is_program(c.file)]
+        return [n.text for c in changes for n in read_patch(c) if n.kind == "+"]
+
+    def _is_program(self, file: str) -> bool:
+        return not (is_test(file, self._tests) or is_prose(file))
 
     def _documents(self, milestone: Milestone, text: str) -> list[str]:
         """Return the documents whose words a criterion is about; [] if it is about none."""
@@ -271,18 +290,14 @@ class _Reader:
             lines = self._lines.planned(file) or []
             if len(texts) == 1 or number > len(lines):
                 continue
-            there, common = (
-                words_with_names(around(lines, number).reached),
-                words_with_names(texts[:1]),
-            )
+            place = around(lines, number)
+            there = words_with_names(place.reached) | meant("\n".join(place.reached))
+            common = set.intersection(*(words_with_names([text]) for text in texts))
             for text in texts:
-                common &= words_with_names([text])
-            for text in texts:
-                named = names_in(text) | {*_OPTION.findall(text)}
-                if named and holds_a_name(named, around(lines, number).reached):
-                    continue
-                own = words_with_names([text]) - common
-                if len(own) * 2 >= len(words_with_names([text])) and not own & there:
+                wanted = words_with_names([text])
+                own, lost = wanted - common, wanted - there
+                is_far = len(texts) > _FEW or self._is_nearer(wanted, lost, place.name)
+                if own and own <= lost and is_far:
                     yield text, f"{file}:{number} is named for {len(texts)} criteria, not for this"
 
 

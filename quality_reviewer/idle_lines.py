@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer import python_tests
 from quality_reviewer.enclosing import chain
+from quality_reviewer.python_tests import NOTHING_ASSERTED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts")
 _CASE = re.compile(r"\s*(?:x|f)?(?:it|test|specify)\b[\w.]*(?:\(|`|\.each)")
@@ -28,14 +29,17 @@ _CHECKS = re.compile(
 )
 _SAME = re.compile(
     r"\bexpect\((?P<got>[^()]+|\w+\([^()]*\))\)\.to\w+\(\s*(?P=got)\s*\)"
-    r"|\bassert(?:\.ok)?\(\s*(?:true|1)\s*[,)]|\bassert\.\w*[eE]qual\(\s*(?P<one>[^,]+?)\s*,\s*(?P=one)\s*[,)]"
+    r"|\bassert(?:\.ok)?\(\s*(?:true|1)\s*[,)]"
+    r"|\bassert\.\w*[eE]qual\(\s*(?P<one>[^,]+?)\s*,\s*(?P=one)\s*[,)]"
 )
 _EXPECTS = re.compile(r"\bexpect\(|\bassert\b")
 _BARE = re.compile(r"\bexpect\((?:[^()]|\([^()]*\))*\)\s*;?\s*$")
 _GO_TEST = re.compile(r"func (?:\([^)]*\) )?((?:Test|Benchmark|Fuzz|Example)(?:[^a-z(]\w*)?)\(")
 _GO_FUNC = re.compile(r"func (?:\([^)]*\) )?(\w+)\(")
-_GO_OFF = re.compile(r"\s*t\.Skip(?:Now|f)?\(|\s*if testing\.Short\(\) \{?")
-_GO_CHECKS = re.compile(r"\bt\.(?:Error|Fatal|Fail)|require\.|assert|check|expect|must|verify|cmp\.|is\.|panic|// Output:|want\b", re.IGNORECASE)  # fmt: skip
+_GO_OFF = re.compile(r"\s*t\.Skip(?:Now|f)?\(")
+_GO_IMPORT = re.compile(r'\s*(?:import\b|package\b|(?:\w+ )?"[\w./-]+"$)')
+_GO_CHECKS = re.compile(r"\bt\.(?:Error|Fatal|Fail)|require\.|assert|check|expect|must|verify"
+                        r"|cmp\.|is\.|panic|// Output:|want\b", re.IGNORECASE)  # fmt: skip
 
 
 def why_idle(file: str, lines: Sequence[str], number: int, commands: Sequence[str]) -> str:
@@ -53,8 +57,8 @@ def why_idle(file: str, lines: Sequence[str], number: int, commands: Sequence[st
         is_started = any(re.search(rf"\bpython[\d.]*\s+{re.escape(file)}", c) for c in commands)
         return python_tests.why_idle(file, lines, number, is_started=is_started)
     if ending in _SCRIPTS:
-        return _of_script(lines, number)
-    return _of_go(file, lines, number) if ending == ".go" else ""
+        return next(_of_script(lines, number), "")
+    return next(_of_go(file, lines, number), "") if ending == ".go" else ""
 
 
 def _leaves_out(command: str, file: str) -> bool:
@@ -62,62 +66,60 @@ def _leaves_out(command: str, file: str) -> bool:
     return any(f"{file}/".startswith(f"{one.rstrip('/')}/") for one in named)
 
 
-def _of_script(lines: Sequence[str], number: int) -> str:
-    heads = [lines[n] for n in chain(lines, number - 1)]
+def _of_script(lines: Sequence[str], number: int) -> Iterator[str]:
+    """Yield why a line of JavaScript or TypeScript shows nothing."""
+    at, line = [*chain(lines, number - 1)], lines[number - 1]
+    heads = [lines[n] for n in at]
     if any(map(_OFF.match, heads)):
-        return "is of a test that is skipped"
+        yield "is of a test that is skipped"
     if any(map(_NEVER.match, heads)):
-        return "stands under a condition that is never true"
+        yield "stands under a condition that is never true"
     if any(map(_ONLY.match, lines)) and not any(map(_ONLY.match, heads)):
-        return "is not run, since another test of the file is marked `only`"
-    line = lines[number - 1]
+        yield "is not run, since another test of the file is marked `only`"
     if _IMPORT.match(line) and not line[:1].isspace():
-        return "is an import"
-    at = next((n for n in chain(lines, number - 1) if _CASE.match(lines[n])), None)
+        yield "is an import"
     if _SAME.search(line):
-        return "is an assertion that cannot fail"
-    if at is None:
-        return ""
-    block = _block(lines, at)
+        yield "is an assertion that cannot fail"
+    block = next((_block(lines, n) for n in at if _CASE.match(lines[n])), [])
     checks = [t for t in block[1:] or block if _CHECKS.search(t)]
     called = {w for t in block for w in re.findall(r"(\w+)\(", t)}
     helps = any(re.match(rf"\s*(?:async )?(?:function {w}\b|(?:const|let) {w} =)", t)
                 for w in called for t in lines)  # fmt: skip
-    if not checks and not helps and len(block) > 1:
-        return "is of a test that asserts nothing"
-    certain = [t for t in checks if _EXPECTS.search(t)]
-    if certain and len(certain) == len(checks) and all(_is_empty(t) for t in checks):
-        return "is of a test whose assertions cannot fail"
-    return ""
+    if len(block) > 1 and not checks and not helps:
+        yield f"is of a test that {NOTHING_ASSERTED}"
+    if checks and all(_EXPECTS.search(t) and _is_empty(t) for t in checks):
+        yield "is of a test whose assertions cannot fail"
 
 
 def _is_empty(line: str) -> bool:
     return bool(_SAME.search(line) or _BARE.search(line))
 
 
-def _of_go(file: str, lines: Sequence[str], number: int) -> str:
+def _of_go(file: str, lines: Sequence[str], number: int) -> Iterator[str]:
+    """Yield why a line of Go shows nothing."""
     if not file.endswith("_test.go"):
-        return "stands in a file that `go test` does not collect by its name"
+        yield "stands in a file that `go test` does not collect by its name"
     if any(re.match(r"//go:build ignore|// \+build ignore", t) for t in lines[:5]):
-        return "stands in a file that is left out of the build"
-    line = lines[number - 1]
-    at = next((n for n in range(number - 1, -1, -1) if _GO_FUNC.match(lines[n])), None)
-    if at is None or any(t.startswith("}") for t in lines[at : number - 1]):
-        is_import = re.match(r'\s*(?:import\b|package\b|(?:\w+ )?"[\w./-]+"$)', line)
-        return "is an import" if is_import else ""
-    block, name = _block(lines, at), _GO_FUNC.match(lines[at])[1]  # type: ignore[index]
+        yield "stands in a file that is left out of the build"
+    at = next((n for n in range(number - 1, -1, -1) if _GO_FUNC.match(lines[n])), number - 1)
+    head = _GO_FUNC.match(lines[at])
+    if head is None or any(t.startswith("}") for t in lines[at : number - 1]):
+        if _GO_IMPORT.match(lines[number - 1]):
+            yield "is an import"
+        return
+    block, name = _block(lines, at), head[1]
     body = [t for t in block[1:] if t.strip()]
-    if body and _GO_OFF.match(body[0]) and "Short" not in body[0]:
-        return f"is of {name}, which is skipped"
+    if body and _GO_OFF.match(body[0]):
+        yield f"is of {name}, which is skipped"
     is_used = any(re.search(rf"\b{name}\b", t) for n, t in enumerate(lines) if n != at)
-    if not _GO_TEST.match(lines[at]):
-        is_method = lines[at].startswith("func (")
-        return "" if is_used or is_method else f"stands in {name}, which `go test` does not run"
+    if not _GO_TEST.match(head.string):
+        if not is_used and not head.string.startswith("func ("):
+            yield f"stands in {name}, which `go test` does not run"
+        return
     called = {w for t in body for w in re.findall(r"(\w+)\(", t)}
-    helped = any(_GO_FUNC.match(t) and _GO_FUNC.match(t)[1] in called for t in lines)  # type: ignore[index]
+    helped = any(m[1] in called for m in map(_GO_FUNC.match, lines) if m)
     if body and not helped and not any(map(_GO_CHECKS.search, block)):
-        return f"is of {name}, which asserts nothing"
-    return ""
+        yield f"is of {name}, which {NOTHING_ASSERTED}"
 
 
 def _block(lines: Sequence[str], head: int) -> list[str]:

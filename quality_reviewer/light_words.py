@@ -20,7 +20,7 @@ from quality_reviewer.named.numbers import numbers_of
 from quality_reviewer.named.taken_out import EXCHANGE
 from quality_reviewer.named.things import digits, in_short, things
 from quality_reviewer.unheard import AGREES, KEEPS
-from quality_reviewer.words import words, words_with_names
+from quality_reviewer.words import words_with_names
 from state.validator import path_problem
 
 if TYPE_CHECKING:
@@ -28,15 +28,19 @@ if TYPE_CHECKING:
 
 _MOST_READ = 1_000_000  # bytes of a file that is cited
 _PATH = re.compile(r"(?<![\w./:@-])(?:[\w.-]+/)+[\w.-]*\w\.[A-Za-z]\w{0,4}(?![\w/])")
-_MAKES = re.compile(r"\b(?:add|create|new|write|introduce|generate|make|move|rename|copy|split|extract"
+_MAKES = re.compile(r"\b(?:add|create|new|write|introduce|generate|make|move|rename|copy|split"
+                    r"|extract"
                     r"|into|to)\b", re.IGNORECASE)  # fmt: skip
 _PAPER = re.compile(
-    r"\b(?:readme|change ?log|guide|manual|tutorial|docs|documentation|documented?|release notes)\b",
+    r"\b(?:readme|change ?log|guide|manual|tutorial|docs|documentation|documented?"
+    r"|release notes)\b",
     re.IGNORECASE,
 )
 _STAYS = re.compile(r"\b(?:keep|keeps|stay|stays|leave|retain)\b", re.IGNORECASE)
 _GOES = re.compile(r"\b(?:drop|remove|delete|take out|get rid of)\b", re.IGNORECASE)
-_NONE = re.compile(r"\b(?:no|without|never|not)\b (?:any |new |more |a |an |the )*(\w+)", re.IGNORECASE)
+_NONE = re.compile(
+    r"\b(?:no|without|never|not)\b (?:any |new |more |a |an |the )*(\w+)", re.IGNORECASE
+)
 _DENIED = re.compile(r"\b(?:no|not|without|never|instead|rather|remove|drop|avoid)\b|n't\b",
                      re.IGNORECASE)  # fmt: skip
 _OR = re.compile(r"([\w.+-]+)(?:,| or) (?:or )?([\w.+-]+)\W*\?")
@@ -58,7 +62,9 @@ def unproven_of_light(
 
 
 def _dropped(plan: dict[str, Any], task: str, steps: Sequence[str]) -> Iterator[str]:
-    said = [str(part) for one in plan["questions"] if isinstance(one, dict) for part in one.values()]
+    said = [
+        str(part) for one in plan["questions"] if isinstance(one, dict) for part in one.values()
+    ]
     text = "\n".join([*steps, *said, plan["context_notes"]])
     asked = [*wishes(spelled_out(task))]
     for part in asked:
@@ -83,26 +89,29 @@ def _remarks(remarks: Sequence[str], steps: Sequence[str]) -> Iterator[str]:
 
 def _not_in(said: str, question: str, steps: Sequence[str]) -> str:
     """Return what steps lack of an answer or a remark, or say otherwise; '' if nothing."""
+    return next(_lacks(spelled_out(said), question, steps), "")
+
+
+def _lacks(said: str, question: str, steps: Sequence[str]) -> Iterator[str]:
     text = spelled_out("\n".join(steps))
-    said = spelled_out(said)
     if why := opposite(said, text):
-        return f"the steps say {why!r}"
+        yield f"the steps say {why!r}"
     named = things(said, Files(()))
-    if thing := next((one for one in named if not holds(text, one)), None):
-        return f"no step names {thing.shown}"
+    yield from (f"no step names {one.shown}" for one in named if not holds(text, one))
     lost = sorted(numbers_of(said) - numbers_of(text)) if numbers_of(text) and not named else []
     if lost and _is_amount(said):
-        return f"no step names {lost[0]}"
+        yield f"no step names {lost[0]}"
     if why := _kept_or_gone(said, question, steps):
-        return f"the steps say {why!r}"
+        yield f"the steps say {why!r}"
     if named or KEEPS.search(said):
-        return ""
+        return
     wanted = words_with_names([said]) - AGREES
     own = wanted - words_with_names([question]) or wanted
     there = words_with_names([text]) | words_of_code(text)
     if other := _alternative(said, question, there):
-        return f"the steps say {other}"
-    return "no step says anything of it" if own and not own & there else ""
+        yield f"the steps say {other}"
+    if own and not own & there:
+        yield "no step says anything of it"
 
 
 def _kept_or_gone(said: str, question: str, steps: Sequence[str]) -> str:
@@ -120,7 +129,12 @@ def _kept_or_gone(said: str, question: str, steps: Sequence[str]) -> str:
                 return in_short(step)
         for match in EXCHANGE.finditer(said):
             new, old = (words_with_names([one]) for one in match.groups())
-            if old and old <= own and not new <= words_with_names(steps) and not _DENIED.search(step):
+            if (
+                old
+                and old <= own
+                and not new <= words_with_names(steps)
+                and not _DENIED.search(step)
+            ):
                 return in_short(step)
     return ""
 
@@ -152,7 +166,9 @@ def _citations(text: str, root: str) -> Iterator[str]:
             yield f"names {name}, which is not there"
         lines = _read(root, name) if known else None
         for stated in IS_NUMBER.finditer(sentence) if lines else ():
-            values = [digits(m[2]) for m in map(CONSTANT.match, lines or ()) if m and m[1] == stated[1]]
+            values = [
+                digits(m[2]) for m in map(CONSTANT.match, lines or ()) if m and m[1] == stated[1]
+            ]
             if values and digits(stated[2]) not in values and not _MAKES.search(sentence):
                 yield f"says that {stated[1]} is {stated[2]}, and it is {values[0]} in {name}"
 

@@ -110,14 +110,14 @@ test tested tests check checked = assert|expect
 SIGNS = tuple(
     (re.compile(code), frozenset(map(stem, said.split()))) for said, code in pairs(_SIGNS)
 )
-_NUMBER_WORDS = dict(zip(
-    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], range(13),
-    strict=True,
-)) | {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-      "ninety": 90, "hundred": 100, "thousand": 1000, "once": 1, "twice": 2, "dozen": 12,
-      "fiftieth": 50, "fifth": 5, "hundredth": 100}  # fmt: skip
+_NUMBER_WORDS = """
+zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12
+fifteen:15 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 ninety:90 hundred:100 thousand:1000
+once:1 twice:2 dozen:12 fifth:5 fiftieth:50 hundredth:100
+"""
+_SPELLED_NUMBERS = dict(pair.split(":") for pair in _NUMBER_WORDS.split())
 _TENS = re.compile(r"\b(twenty|thirty|forty|fifty|sixty|ninety)-(\w+)", re.IGNORECASE)
-_SPELLED = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
+_SPELLED = re.compile(rf"\b(?:{'|'.join(_SPELLED_NUMBERS)})\b", re.IGNORECASE)
 
 
 def meant(text: str) -> set[str]:
@@ -132,11 +132,10 @@ def words_of_code(text: str) -> set[str]:
 
 def spelled_out(text: str) -> str:
     """Return a text with numbers in digits that it has in words."""
-    known = _NUMBER_WORDS
+    known = _SPELLED_NUMBERS
 
     def added(match: re.Match[str]) -> str:
         more = known.get(match[2].lower())
-        return match[0] if more is None else str(known[match[1].lower()] + more)
+        return match[0] if more is None else str(int(known[match[1].lower()]) + int(more))
 
-    text = _TENS.sub(added, text)
-    return _SPELLED.sub(lambda match: str(_NUMBER_WORDS[match[0].lower()]), text)
+    return _SPELLED.sub(lambda match: known[match[0].lower()], _TENS.sub(added, text))

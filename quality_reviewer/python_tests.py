@@ -53,7 +53,8 @@ def why_idle(file: str, lines: Sequence[str], number: int, *, is_started: bool) 
         return "is an import"
     if not is_started and not _COLLECTED.fullmatch(name):
         return "stands in a file that no test runner collects by its name"
-    return _not_run(tree, path, number, is_started=is_started) or _cannot_fail(tree, path, number)
+    why = _not_run(tree, path, number, is_started=is_started)
+    return why or next(_cannot_fail(tree, path, number), "")
 
 
 def _path_to(tree: ast.AST, number: int) -> Iterator[ast.stmt]:
@@ -75,15 +76,15 @@ def _not_run(tree: ast.Module, path: Sequence[ast.stmt], number: int, *, is_star
     for outer in path:
         if isinstance(outer, ast.If) and _is_false(outer.test, is_started=is_started):
             return "stands under a condition that is never true"
-        body = getattr(outer, "body", [])
+        body = outer.body if isinstance(outer, _FUNCTIONS) else []
         over = next((s for s in body if isinstance(s, (ast.Return, ast.Raise))), None)
-        if over is not None and number > (over.end_lineno or number) and outer in path[:-1]:
+        if over is not None and number > (over.end_lineno or number):
             return "stands after the end of its test"
     functions = [f for f in path if isinstance(f, _FUNCTIONS)]
     classes = [c for c in path if isinstance(c, ast.ClassDef)]
     marks = [d for s in (*classes, *functions) for d in s.decorator_list]
-    marks += [s.value for c in (tree, *classes) for s in c.body if isinstance(s, ast.Assign)
-              and any(isinstance(t, ast.Name) and t.id == "pytestmark" for t in s.targets)]  # fmt: skip
+    marks += [s.value for c in (tree, *classes) for s in c.body
+              if isinstance(s, ast.Assign) and "pytestmark" in _defined(s)]  # fmt: skip
     if marked := next(filter(None, map(_mark, marks)), ""):
         return f"is of a test that is marked {marked}"
     if not functions or is_started:
@@ -108,28 +109,28 @@ def _not_collected(tree: ast.Module, outer: Function, classes: Sequence[ast.Clas
     return f"stands in {outer.name}, which no runner collects and no test calls"
 
 
-def _cannot_fail(tree: ast.Module, path: Sequence[ast.stmt], number: int) -> str:
-    """Return why nothing can fail where a line stands; '' where something may."""
+def _cannot_fail(tree: ast.Module, path: Sequence[ast.stmt], number: int) -> Iterator[str]:
+    """Yield why nothing can fail where a line stands."""
     test = next((f for f in path if isinstance(f, _FUNCTIONS)), None)
-    if isinstance(path[-1] if path else None, ast.Assert) and _is_empty(path[-1], test):
-        return "is an assertion that cannot fail"
+    if path and isinstance(path[-1], ast.Assert) and _is_empty(path[-1], test):
+        yield "is an assertion that cannot fail"
     if test is None:
-        return ""
+        return
     reached = _reached(tree, test)
     checks = [c for f in reached for c in _checks(f)]
+    is_test = test.name.startswith("test")
+    if not checks and not is_test:
+        yield f"stands in {test.name}, which checks nothing"
     if not checks:
-        if not test.name.startswith("test"):
-            return f"stands in {test.name}, which checks nothing" if path else ""
-        return f"is of {test.name}, which {NOTHING_ASSERTED}"
+        yield f"is of {test.name}, which {NOTHING_ASSERTED}"
     if all(_is_empty(c, test) for c in checks):
-        return f"is of {test.name}, whose assertions cannot fail"
-    if test.name.startswith("test") and _is_apart(tree, test, reached):
-        return f"is of {test.name}, which uses nothing of the project"
+        yield f"is of {test.name}, whose assertions cannot fail"
+    if is_test and _is_apart(tree, test, reached):
+        yield f"is of {test.name}, which uses nothing of the project"
     guards = [t for t in path if isinstance(t, ast.Try)
               and any(_first(s) <= number <= (s.end_lineno or 0) for s in t.body)]  # fmt: skip
     if any(map(_swallows, guards)):
-        return f"is of {test.name}, where a failing assertion is caught"
-    return ""
+        yield f"is of {test.name}, where a failing assertion is caught"
 
 
 def _checks(function: Function) -> Iterator[ast.AST]:
@@ -154,18 +155,19 @@ def _is_empty(check: ast.AST, test: Function | None) -> bool:
 
 def _always(test: ast.expr, known: dict[str, ast.Constant]) -> bool:
     """Return whether an expression is true whatever the code does."""
-    if isinstance(test, ast.Name) and test.id in known:
-        test = known[test.id]
+    test = known.get(test.id, test) if isinstance(test, ast.Name) else test
     if isinstance(test, ast.Constant):
         return bool(test.value)
-    if isinstance(test, (ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.Lambda)):
-        return not isinstance(test, (ast.List, ast.Dict)) and bool(ast.unparse(test).strip("()"))
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        return any(_always(one, known) for one in test.values)
+    if isinstance(test, ast.Tuple):
+        return bool(test.elts)
     if isinstance(test, ast.BoolOp):
-        return all(_always(one, known) for one in test.values)
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return False
+        some = any if isinstance(test.op, ast.Or) else all
+        return some(_always(one, known) for one in test.values)
+    return isinstance(test, ast.Compare) and len(test.ops) == 1 and _is_same(test)
+
+
+def _is_same(test: ast.Compare) -> bool:
+    """Return whether a comparison is of a thing with itself, or of a length with 0."""
     left, op, right = test.left, test.ops[0], test.comparators[0]
     if isinstance(op, (ast.Eq, ast.Is, ast.LtE, ast.GtE)) and ast.dump(left) == ast.dump(right):
         return True
@@ -176,26 +178,23 @@ def _always(test: ast.expr, known: dict[str, ast.Constant]) -> bool:
 
 def _constants(test: Function) -> dict[str, ast.Constant]:
     """Return the names that a test sets once, to a constant."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(test):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found.setdefault(target.id, []).append(node.value)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.setdefault(node.id, [])
-    stored = [n.id for n in ast.walk(test) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]  # fmt: skip
-    return {name: one for name, values in found.items() for one in values
-            if len(values) == 1 and stored.count(name) == 1 and isinstance(one, ast.Constant)}  # fmt: skip
+    nodes = [*ast.walk(test)]
+    stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    found = {name: n.value for n in nodes if isinstance(n, ast.Assign) for name in _defined(n)
+             if isinstance(n.value, ast.Constant)}  # fmt: skip
+    return {name: value for name, value in found.items()
+            if isinstance(value, ast.Constant) and stored.count(name) == 1}  # fmt: skip
 
 
 def _swallows(guard: ast.Try) -> bool:
+    """Return whether a failing assertion within a `try` is caught and forgotten."""
     for handler in guard.handlers:
         kind = handler.type
         names = [n.id for n in ast.walk(kind) if isinstance(n, ast.Name)] if kind else [*_WIDE]
-        fails = any(isinstance(n, (ast.Raise, ast.Assert)) or (isinstance(n, ast.Call)
-                    and _CHECKS.search(_called(n))) for s in handler.body for n in ast.walk(s))  # fmt: skip
-        if _WIDE & {*names} and not fails:
+        nodes = [n for statement in handler.body for n in ast.walk(statement)]
+        fails = any(isinstance(n, (ast.Raise, ast.Assert)) for n in nodes)
+        calls = any(isinstance(n, ast.Call) and _CHECKS.search(_called(n)) for n in nodes)
+        if _WIDE & {*names} and not (fails or calls):
             return True
     return False
 

@@ -37,18 +37,19 @@ a an the and or not no of for to in on with without by as at from into is are wa
 have had do does it its this that these those each every all any some one two when where which who
 if then than so but only also both same other another more most such there here
 test tests assert def return returns returned self import none true false class function func fn
-const let var expect should must may can given case value values
+const let var expect should must may can given value values
 """
 _OF_CODE = frozenset(_OF_CODE_WORDS.split())
-_ENDINGS = ("ability", "able", "ations", "ation", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s",
+_ENDINGS = ("ability", "able", "ations", "ation",
+            "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s",
             "e", "y")  # fmt: skip
 _LEAST_STEM = 4  # letters
 _IRREGULAR_WORDS = """
-found:find sent:send kept:keep gone:go went:go goes:go written:write wrote:write built:build told:tell
-thrown:throw threw:throw began:begin begun:begin broken:break chosen:choose chose:choose held:hold
-left:leave lost:lose meant:mean ran:run stood:stand spent:spend caught:catch brought:bring
-hidden:hide given:give taken:take seen:see known:know shown:show drawn:draw stuck:stick
-rows:row columns:column indices:index indexes:index children:child people:person
+found:find sent:send kept:keep gone:go went:go goes:go written:write wrote:write built:build
+told:tell thrown:throw threw:throw began:begin begun:begin broken:break chosen:choose chose:choose
+held:hold left:leave lost:lose meant:mean ran:run stood:stand spent:spend caught:catch
+brought:bring hidden:hide given:give taken:take seen:see known:know shown:show drawn:draw
+stuck:stick rows:row columns:column indices:index indexes:index children:child people:person
 newest:new oldest:old cheapest:cheap latest:late bytes:byte days:day keys:key ids:id
 """
 _IRREGULAR = dict(pair.split(":") for pair in _IRREGULAR_WORDS.split())

@@ -136,7 +136,9 @@ class Bearing:
         heads = [h for c in self.changes for h in self.lines.heads(
             c.file, {n.new for n in self._patch(c) if n.new})]  # fmt: skip
         tests = ("\n".join(self.lines.planned(name) or ()) for name in sorted(self.tests))
-        only_removed = gone if not any(n.kind == "+" for c in self.changes for n in self._patch(c)) else ""
+        only_removed = (
+            gone if not any(n.kind == "+" for c in self.changes for n in self._patch(c)) else ""
+        )
         return "\n".join([*rows, *heads, *tests, *sorted(self.paths), only_removed])
 
     @cached_property

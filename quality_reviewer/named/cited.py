@@ -1,4 +1,4 @@
-"""Finds what a plan's reasons, notes and documents cite that is not there, or is otherwise there."""
+"""Finds what a plan's reasons, notes and documents cite that is not there, or is otherwise."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.enclosing import is_comment
 from quality_reviewer.meanings import spelled_out, words_of_code
-from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.claims import CLAIMS
+from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.things import (
     clauses,
     digits,
@@ -42,7 +42,8 @@ IS_NUMBER = re.compile(
 )
 CONSTANT = re.compile(
     r"^\s*(?:export |pub |public |private |static |readonly |final )*(?:const |let |var |val )?"
-    r"([A-Za-z_][\w-]*)\s*(?::\s*[\w\[\]. ]+)?\s*:?[=:]\s*(?:\"?\$\{\w+:-)?(\d[\d_]*(?:\.\d+)?)\b(?![\w.%]*[\w%(])"
+    r"([A-Za-z_][\w-]*)\s*(?::\s*[\w\[\]. ]+)?\s*:?[=:]\s*(?:\"?\$\{\w+:-)?"
+    r"(\d[\d_]*(?:\.\d+)?)\b(?![\w.%]*[\w%(])"
 )
 _AMOUNT = re.compile(
     r"(?<![\w.#/:_-])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?:[ -]([A-Za-z]+))?(?![\w/:-])"
@@ -59,7 +60,8 @@ milliseconds total seconds minutes hours days bytes kb mb percent value
 _MEASURES = frozenset(map(stem, _MEASURES_WORDS.split()))
 # Names of constants that are spans of time.
 _TIMED = re.compile(
-    r"time|ttl|delay|wait|interval|pause|age|expir|retention|period|_m?s$|second|minute|hour|day|keep",
+    r"time|ttl|delay|wait|interval|pause|age|expir|retention|period|_m?s$|second|minute|hour|day"
+    r"|keep",
     re.IGNORECASE,
 )
 _COUNTS = re.compile(r"size|limit|max|count|num|per_|cap", re.IGNORECASE)
@@ -240,7 +242,11 @@ def _by_words(sentence: str, known: dict[str, list[tuple[str, str]]], bearing: B
 def _near_name(sentence: str, bearing: Bearing) -> str:
     """Return that a number beside a name in backticks is not the one beside it in the code."""
     names = [name for name in _TICKED.findall(sentence) if len(name) >= _LEAST_PART]
-    said = [m for m in _AMOUNT.finditer(_TICKED.sub(" ", sentence)) if m[2] and (len(m[1]) > 1 or m[2] in _TIMES)]
+    said = [
+        m
+        for m in _AMOUNT.finditer(_TICKED.sub(" ", sentence))
+        if m[2] and (len(m[1]) > 1 or m[2] in _TIMES)
+    ]
     if len(names) != 1 or len(said) != 1 or _WAS.search(sentence) or CLAIMS.search(sentence):
         return ""
     rows = [(f, n, t) for f in sorted(p for p in bearing.paths if bearing.is_program(p))

@@ -1,4 +1,4 @@
-"""Finds what is said of an order, a direction, a growth or a default, and is otherwise in the code."""
+"""Finds what is said of an order, a direction or a default, and is otherwise in the code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HIGH = (r"newest|latest|most recent|largest|highest|biggest|longest|dearest|greatest|best"
          r"|most \w+|last modified")  # fmt: skip
-_LOW = r"oldest|earliest|smallest|lowest|cheapest|shortest|least \w+|fewest"
+_LOW = r"oldest|earliest|smallest|lowest|cheapest|shortest|least \w+|fewest|worst"
 _FIRST = r"(?: \w+){0,3}? (?:come[s]? |go(?:es)? |is |are |stands? )?(?:first|on top|at the top)\b"
 _DESCENDING = re.compile(
     rf"\b(?:{_HIGH}){_FIRST}|\bdescending\b|\breverse (?:chrono|alpha|order)|\b(?:{_LOW})"
@@ -33,9 +33,11 @@ _ASCENDING = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _SORTS_DOWN = re.compile(
-    r"\bDESC\b|reverse ?= ?True|\.reverse\(\)|\breversed\(|\bb(?:\.\w+|\[\w+\])+ ?- ?a[.\[]|\[::-1\]"
+    r"\bDESC\b|reverse ?= ?True|\.reverse\(\)|\breversed\(|\bb(?:\.\w+|\[\w+\])+ ?- ?a[.\[]"
+    r"|\[::-1\]"
     r"|sort\.Reverse|\.desc\(|order_by\(\s*[\"']-|key=lambda \w+: -|\w\[i\][\w.()]* > \w+\[j\]"
-    r"|\bsort -\w*r|OrderByDescending|nlargest|\bb[.\w]*\.localeCompare\(a|\"desc\"|'desc'|Reverse\("
+    r"|\bsort -\w*r|OrderByDescending|nlargest|\bb[.\w]*\.localeCompare\(a|\"desc\"|'desc'"
+    r"|Reverse\("
 )
 _SORTS_UP = re.compile(
     r"\bORDER BY (?![^;\"'`]*\bDESC\b)|\bsorted\((?!.*(?:reverse|: -))|\.sort\(\)|\.sort\(key"
@@ -65,15 +67,18 @@ _FIXED = re.compile(
 )
 _SEQUENCE = re.compile(r"\b(\d+)(?: ?s)?, (\d+)(?: ?s)?,? (?:and |then )?(\d+)(?: ?s| seconds)?\b")
 _SLEEPS = re.compile(r"sleep|setTimeout|time\.After|delay|backoff|pause", re.IGNORECASE)
-_MULTIPLIES = re.compile(r"\*\*|<<|pow\(|\*= ?\w|\* ?2\b|\b2 ?\* ?\w*(?:wait|delay|pause)|exponential"
-                         r"|(?P<n>\w*(?:wait|delay|pause|backoff)\w*) = (?P=n) ?\*|factor|multiplier")  # fmt: skip
+_MULTIPLIES = re.compile(r"\*\*|<<|pow\(|\*= ?\w|\* ?2\b|\b2 ?\* ?\w*(?:wait|delay|pause)"
+                         r"|exponential"
+                         r"|(?P<n>\w*(?:wait|delay|pause|backoff)\w*) = (?P=n) ?\*|factor"
+                         r"|multiplier")  # fmt: skip
 _OFF = re.compile(r"\b(?:off|disabled|inactive|false)(?: by default|$)|\bby default (?:it is |is )?"
                   r"(?:off|disabled)|\bdefaults? (?:to |is )(?:off|false|disabled)|\bopt-in\b"
                   r"|\b(?:off|disabled) unless", re.IGNORECASE)  # fmt: skip
 _ON = re.compile(r"\b(?:on|enabled|active|true)(?: by default|$)|\bby default (?:it is |is )?"
                  r"(?:on|enabled)|\bdefaults? (?:to |is )(?:on|true|enabled)|\bopt-out\b"
                  r"|\b(?:on|enabled) unless", re.IGNORECASE)  # fmt: skip
-_AS_GIVEN = re.compile(r"\b(?:exactly )?as (?:they are |it is )?(?:typed|entered|given|written|sent)\b"
+_AS_GIVEN = re.compile(r"\b(?:exactly )?as (?:they are |it is )?(?:typed|entered|given|written"
+                       r"|sent)\b"
                        r"|\bverbatim\b|\bunaltered\b", re.IGNORECASE)  # fmt: skip
 _ALTERS = re.compile(r"lower\(|upper\(|casefold|to(?:Lower|Upper)|strip\(|trim|capitalize|normaliz")
 _SWITCH = re.compile(

@@ -1,11 +1,11 @@
-"""Finds parts of the request that nothing in the plan takes up, and statements nothing is done of."""
+"""Finds parts of the request that nothing takes up, and statements of which nothing is done."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import spelled_out, words_of_code
+from quality_reviewer.meanings import meant, spelled_out, words_of_code
 from quality_reviewer.named.said import statements
 from quality_reviewer.named.statements import wanted_of_request
 from quality_reviewer.named.taken_out import GONE
@@ -38,21 +38,37 @@ reject release reload remember remind remove rename render replace report requir
 respect respond restore restrict retry return reuse reverse roll rotate round run sanitise sanitize
 save say schedule seed send separate serve set share shorten show shut sign skip sort split start
 stop store strip style subscribe suggest support suppress swap switch sync tag take tell test
-throttle throw time track translate treat trim truncate try turn undo unify update upgrade
+throttle throw time track translate treat trim truncate try turn undo unify update upgrade upload
+use validate verify wait warn wipe wrap write
 """
 _VERB = rf"(?:{'|'.join(_VERBS.split())})"
 _START = re.compile(
-    rf"^\W*(?:(?:and|also|then|please|finally|furthermore|next|it (?:should|must|needs to)|we (?:need to"
-    rf"|should|must|want to)|(?:can|could) you|make sure (?:that|to)|I(?:'d| would) like to)\b[, ]*)*"
+    rf"^\W*(?:(?:and|also|then|please|finally|furthermore|next|it (?:should|must|needs to)"
+    rf"|we (?:need to"
+    rf"|should|must|want to)|(?:can|could) you|make sure (?:that|to)|I(?:'d"
+    rf"| would) like to)\b[, ]*)*"
     rf"{_VERB}\b(?! (?:is|are|was|of)\b)", re.IGNORECASE,
 )  # fmt: skip
+_LEADS = re.compile(r"^\W*(?:(?:and|also|then|please|finally|but)\b[, ]*)*", re.IGNORECASE)
+# Verbs of deeds whose words stand in what does them.
+_CONCRETE_WORDS = """
+archive attach compress convert copy debounce deduplicate encode encrypt escape extract hash
+highlight import indent invalidate localise localize log mail mask measure mirror notify paginate
+prefix print profile publish purge quote redact redirect report rotate round sanitise sanitize
+schedule sign sort stream strip subscribe tag throttle translate trim truncate unsubscribe upload
+validate warn zip
+"""
+_CONCRETE = frozenset(_CONCRETE_WORDS.split())
 _OBLIGES = re.compile(r"\b(?:should|must|shall|needs? to|has to|have to|want)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|\[[ x]\])\s+", re.MULTILINE)
 _SPLIT = re.compile(
-    rf"(?<=[.;!?])\s+|\n+|;\s*|,? (?:and|also|then|plus|as well as)(?: also| then| please)? (?={_VERB}\b)"
-    rf"|, (?={_VERB}\b)|,? (?=but\b)|\s[–-]\s", re.IGNORECASE,
+    rf"(?<=[.;!?])\s+|\n+|;\s*|,? (?:and|also|then|plus|as well as)(?: also| then"
+    rf"| please)? (?={_VERB}\b)"
+    rf"|, (?={_VERB}\b)|,? (?=but\b)"
+    r"|,? and (?=(?:never|no|do not|don't)\b)|\s[–-]\s", re.IGNORECASE,
 )  # fmt: skip
-_OUT = re.compile(r"\b(?:out of scope|not in scope|later|not now|another time|nothing else|no need)\b",
+_OUT = re.compile(r"\b(?:out of scope|not in scope|later|not now|another time|nothing else"
+                  r"|no need)\b",
                   re.IGNORECASE)  # fmt: skip
 # Verbs and nouns of any task.
 _PLAIN_WORDS = """
@@ -71,13 +87,14 @@ _DEEDS = patterns(r"""
 is logged|are logged|logs? (?:each|every|a|an|the|it|when|how)|log(?:s|ged|ging)? (?:failed
   |failing|errors|every|each|the) = \blog|console\.|print|warn|slog|echo|tracing|capture
 encrypt\w* = encrypt|gpg|cipher|openssl|crypt|fernet|\bage\b
-e?-?mails?|by mail|mailed = mail|smtp|@
+e?-?mails?|by mail|mailed = mail|smtp|\w@\w
 cach(?:e|es|ed|ing) = cache|memo|ttl
 gzip\w*|compress\w* = gzip|compress|\bgz\b|zstd|zip|tgz|deflate|brotli
 translat\w+|locali[sz]\w+ = i18n|gettext|locale|lang|translat|_\(
 paginat\w+|page by page = page|offset|cursor|limit
 metrics? = metric|counter|gauge|prometheus|statsd|histogram|inc\(
-in (?:one|a) transaction|rolled back|rolls? back = begin|commit|rollback|transaction|atomic|with conn
+in (?:one|a) transaction|rolled back|rolls? back = begin|commit|rollback|transaction
+  |atomic|with conn
 deprecat\w+ = deprecat
 time(?:s|d)? out|timeouts? = time-?_?out|deadline|alarm|max_time
 environment variables? = environ|getenv|process\.env|\$\{?[A-Z]|lookupenv|env
@@ -132,8 +149,12 @@ def lost_of(part: str, text: str) -> str:
     """
     if deed := missing_deed(part, text):
         return deed
+    stated = words_with_names([text]) | words(text)
+    verb = next(iter(re.findall(r"[A-Za-z]+", _LEADS.sub("", part))), "").lower()
+    if verb in _CONCRETE and nowhere({stem(verb)}, stated | meant(text)):
+        return verb
     wanted = words(part) - PLAIN
-    lost = nowhere(wanted, words_with_names([text]) | words(text))
+    lost = nowhere(wanted, stated)
     is_dropped = len(wanted) > 1 and len(lost) * 3 >= len(wanted) * 2
     return ", ".join(_shown(part, lost)) if is_dropped and part.isascii() else ""
 
@@ -152,7 +173,7 @@ def undone(_state: State, bearing: Bearing) -> Found:
     """Yield each statement of a deed that the change has no sign of, or all words of nowhere."""
     if not bearing.is_whole:
         return
-    text = "\n".join([bearing.differing, bearing.tested])
+    text = bearing.tested
     known = words_of_code(text) | words(bearing.touched_heads)
     plan = bearing.plan
     placed = {one.id for one in (*plan.user_remarks, *plan.checkpoints) if one.outcome}

@@ -26,12 +26,15 @@ _OF_DEFAULT = re.compile(
     r"|\bleft out\b|\bnot given\b|\bunless\b", re.IGNORECASE,
 )  # fmt: skip
 _DEFAULT = re.compile(r"(?:default|\w)[\"']?\)?\s*(?:\?\?|\|\||[=:(])\s*[\"'`]?([\w.-]+)[\"'`]?")
-_FAILS = re.compile(r"\b(?:raise|throw|error|exception|refuse|reject|abort|fail|stop|crash|panic)\w*",
+_FAILS = re.compile(r"\b(?:raise|throw|error|exception|refuse|reject|abort|fail|stop|crash"
+                    r"|panic)\w*",
                     re.IGNORECASE)  # fmt: skip
 _GOES_ON = re.compile(r"\b(?:return|empty|none|null|ignore|skip|default|silent|warn|go on|continue"
                       r"|fall back|drop|log)\w*", re.IGNORECASE)  # fmt: skip
-_RAISES = re.compile(r"\braise \w|\bthrow\b|\bpanic\(|errors\.New|fmt\.Errorf|return .*\bErr[A-Z]"
-                     r"|sys\.exit|process\.exit|\bexit [1-9]|status\([45]\d\d\)|Promise\.reject")
+_RAISES = re.compile(
+    r"\braise \w|\bthrow\b|\bpanic\(|errors\.New|fmt\.Errorf|return .*\bErr[A-Z]"
+    r"|sys\.exit|process\.exit|\bexit [1-9]|status\([45]\d\d\)|Promise\.reject"
+)
 _AGREES = frozenset(words_with_names(["yes no ok please none keep leave just only always never"]))
 # A quantity that is said without its number.
 _AMOUNTS = {
@@ -61,31 +64,40 @@ def other_option(bearing: Bearing, asked: Checkpoint, said: str) -> Found:
 
 def _refused(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -> str:
     """Return what the change has of a refused option, where it has less of the chosen one; ''."""
-    if (default := _default(bearing, asked, mine, other)) is not None:
-        return default
-    if (outcome := _outcome(bearing, asked, mine, other)) is not None:
-        return outcome
-    if (amount := _amounts(bearing, mine, other)) is not None:
-        return amount
-    own = f"{mine.label} {mine.description}"
-    only = [t for t in things(other.label, bearing.files) if not holds(own, t)]
+    for find in (_default, _outcome, _amounts, _names):
+        if (found := find(bearing, asked, mine, other)) is not None:
+            return found
+    return _words(bearing, asked, mine, other)
+
+
+def _names(bearing: Bearing, _asked: Checkpoint, mine: Option, other: Option) -> str | None:
+    """Return what the refused option names and the change adds, where the chosen one's is not.
+
+    None where the chosen one names nothing of its own.
+    """
+    own, added = f"{mine.label} {mine.description}", bearing.added_code
     wanted = [t for t in things(mine.label, bearing.files) if not holds(other.label, t)]
-    added = bearing.added_code
-    if wanted:
-        theirs = [t.shown for t in only if holds(added, t)]
-        return theirs[0] if theirs and not any(holds(added, t) for t in wanted) else ""
+    theirs = [t.shown for t in things(other.label, bearing.files)
+              if not holds(own, t) and holds(added, t)]  # fmt: skip
+    if not wanted:
+        return None
+    return theirs[0] if theirs and not any(holds(added, t) for t in wanted) else ""
+
+
+def _words(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -> str:
+    """Return a word by which the refused option is told, where the chosen one's are missing."""
     question = words(asked.question) | _AGREES
     here = words(mine.label) - question - words(other.label)
-    there = words(other.label) - words(own) - question - bearing.old_words
+    there = words(other.label) - words(f"{mine.label} {mine.description}") - question
+    there -= bearing.old_words
     is_bare, here = not here, here - bearing.old_words
     if not there or not (here or is_bare):
         return ""
     known, stated = words_of_code(bearing.programs), words(bearing.programs)
     found = there & (stated | _by_sign(there, bearing))
     share = len(here & known) / len(here) if here else float(found != there)
-    if share and not there & stated:
-        return ""  # a sign may mean many things
-    if found and len(found) / len(there) - share >= _MORE:
+    is_sure = not share or bool(there & stated)  # a sign may mean many things
+    if found and is_sure and len(found) / len(there) - share >= _MORE:
         return min(_in(other.label, found))
     return ""
 
@@ -99,7 +111,7 @@ def _in(label: str, found: set[str]) -> set[str]:
     return {w.lower() for w in re.findall(r"[A-Za-z]+", label) if words(w) & found} or found
 
 
-def _amounts(bearing: Bearing, mine: Option, other: Option) -> str | None:
+def _amounts(bearing: Bearing, _asked: Checkpoint, mine: Option, other: Option) -> str | None:
     """Return the amount of a refused option that the change has in place of the chosen one's.
 
     None where the chosen one names none.

@@ -36,7 +36,9 @@ _TELLS = re.compile(
     r"list(?:s|ed)?|show(?:s|n)?|tells?|told|names?|has an?|gets an?)\b",
     re.IGNORECASE,
 )
-_TEST_IT = re.compile(r"^(?:please )?(?:also )?(?:test|cover)s? (.*?)(?:\W|too|as well)*$", re.IGNORECASE)
+_TEST_IT = re.compile(
+    r"^(?:please )?(?:also )?(?:test|cover)s? (.*?)(?:\W|too|as well)*$", re.IGNORECASE
+)
 _TESTED = re.compile(
     r"\b(?:tests?) (?:that|of|for|shows?|covers?|checks?|proves?)\b|\b(?:tested|covered by)\b",
     re.IGNORECASE,
@@ -74,15 +76,16 @@ def documents(_state: State, bearing: Bearing) -> Found:
             paper = papers[0]
             lines = "\n".join("\n".join(bearing.lines.planned(f) or ()) for f in paper.forms)
             part = _part_about(sentence, paper.shown)
+            aside = ("document", "path", "tests")
             lost = [t.shown for t in every_thing(part, bearing.files)
-                    if t.kind not in ("document", "path", "tests") and not holds(lines, t)]  # fmt: skip
+                    if t.kind not in aside and not holds(lines, t)]  # fmt: skip
             told = words(_TELLS.sub("", part)) - words(f"{paper.shown} {' '.join(paper.forms)}")
             gone = told - words_of_code(lines)
             if lost:
                 yield name, f"{name} has {paper.shown} tell of {lost[0]}, which it does not name"
             elif told and len(gone) * 3 >= len(told) * 2 and is_english(sentence):
-                yield name, (f"{name} has {paper.shown} tell of something of which it says no word: "
-                             f"{in_short(part)!r}")  # fmt: skip
+                lacks = "tell of something of which it says no word"
+                yield name, f"{name} has {paper.shown} {lacks}: {in_short(part)!r}"
 
 
 def _part_about(sentence: str, paper: str) -> str:

@@ -25,7 +25,8 @@ _PARTS = re.compile(
     r"(?<=[.;!?])\s+|\n+|,? \b(?:and|but|then|so that|because|since|while)\b (?!the\b)"
 )
 GONE = re.compile(
-    r"\b(?:remove|drop|take (?:out|away)|get rid of|strip out|eliminate|rip out|retire)\b(?P<after>.*)"
+    r"\b(?:remove|drop|take (?:out|away)|get rid of|strip out|eliminate|rip out"
+    r"|retire)\b(?P<after>.*)"
     r"|\btake (?P<between>.{3,60}?) out\b"
     r"|(?P<before>.{3,60}?)\b(?:is|are) (?:gone|removed|dropped|no longer \w+)\b"
     r"|\b(?:instead of|in place of|rather than)\b(?P<instead>[^,;.]*)"
@@ -33,7 +34,8 @@ GONE = re.compile(
 )  # fmt: skip
 EXCHANGE = re.compile(
     r"([`'\"]?[\w-]{2,}[`'\"]?),? (?:instead of|rather than|and not|in place of|not)"
-    r" (?:an? |the )?([`'\"]?[\w-]{2,}[`'\"]?)(?=[,.;:]|$| (?:for|in|when|if|as|where)\b)", re.IGNORECASE,
+    r" (?:an? |the )?([`'\"]?[\w-]{2,}[`'\"]?)(?=[,.;:]|$| (?:for|in|when|if|as"
+    r"|where)\b)", re.IGNORECASE,
 )  # fmt: skip
 _NEVER = re.compile(
     r"\b(?:never|do(?:es)? not|don't|must not|may not|without|no(?:thing)?|avoid|free of)\b"

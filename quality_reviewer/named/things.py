@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 # What says that something is to be kept or left out, is otherwise today, or only explains.
 _DENIES = re.compile(
-    r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched|keeps?(?! (?:\w+ ){0,3}\d)|"
+    r"\b(?:not|no|never|none|nothing|without|except|stays?|remains?|unchanged|untouched"
+    r"|keeps?(?! (?:\w+ ){0,3}\d)|"
     r"kept|leaves?|left|excludes?|excluding|already|existing|today|before|instead|rather|such as|"
     r"e\.g|for example|like|unlike|outside|ignores?|avoids?|passes|succeeds?|exits?|green|"
     r"works?|still|compatib\w+|as (?:it|they|before|is|are)|as \w+ do(?:es)?|go(?:es)? on|"
@@ -42,10 +43,13 @@ _CLAUSE = re.compile(
 )
 # What a clause that only says when something holds begins with; after its comma stands what holds.
 _WHEN = re.compile(r"^\W*(?:if|when|where|unless|since|because)\b[^,]*,\s", re.IGNORECASE)
+# What stands there today, beside what is wanted in its place.
+_NOT_OLD = re.compile(r", (?:and )?not (?:an? |the )?[\w.-]+(?: \w+)?(?=[.,;:]|$)", re.IGNORECASE)
 # What is wanted stands after what is wrong today.
 _TOO = re.compile(r"(\btoo \w+(?: \w+){0,3}),\s", re.IGNORECASE)
 # Of what is renamed or replaced, what is wanted.
-_OLD = re.compile(r"\b((?:rename|replace|swap|change|turn)s? [^.;,]{1,60}? (?:to|with|by|for|into)) (?=\S)",
+_OLD = re.compile(r"\b((?:rename|replace|swap|change|turn)s? [^.;,]{1,60}? (?:to|with|by|for"
+                  r"|into)) (?=\S)",
                   re.IGNORECASE)  # fmt: skip
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(0-9])|\n+")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+", re.MULTILINE)
@@ -64,10 +68,14 @@ _CAMEL = re.compile(
 )
 _DOTTED = re.compile(r"(?<![\w./:@-])[A-Za-z_]\w+\.([A-Za-z_]\w+)(?![\w./-])")
 _AMOUNT = r"(?<![\w.#/:_-])(\d{1,3}(?:[,_]\d{3})+|\d+)(\.\d+)?"
-UNIT = r" ?(?:ms|s|sec|seconds?|minutes?|min|hours?|h|days?|weeks?|[kKMGTmg]i?[Bb]|bytes?|%|percent)(?!\w)"
+UNIT = (
+    r" ?(?:ms|s|sec|seconds?|minutes?|min|hours?|h|days?|weeks?|[kKMGTmg]i?[Bb]|bytes?|%|percent)"
+    r"(?!\w)"
+)
 # What is counted one by one, so that a number of one digit before it is meant as a limit.
 _COUNTED = (
-    r" (?:attempts?|tries|retries|times|items?|rows?|entries|characters|letters|lines|digits|decimals?"
+    r" (?:attempts?|tries|retries|times|items?|rows?|entries|characters|letters|lines|digits"
+    r"|decimals?"
     r"|decimal places|places|workers|threads|pages|levels|requests|connections|users|files|backups"
     r"|copies|results|records|messages|words|versions)\b"
 )
@@ -109,7 +117,8 @@ _LEAST_NAME = 3  # letters
 _MOST_SHOWN = 80
 _ENGLISH = re.compile(
     r"\b(?:the|a|an|of|to|in|is|are|and|for|with|as|on|at|by|be|it|do|does|we|not|no|should|what"
-    r"|which|how|when|this|that|from|must|can|if|or|out|please|too|first)\b", re.IGNORECASE,
+    r"|which|how|when|this|that|from|must|can|if|or|out|please|too|first)\b",
+    re.IGNORECASE,
 )
 
 
@@ -125,7 +134,8 @@ class Thing(NamedTuple):
 def clauses(text: str) -> Iterator[str]:
     """Yield the parts of a text that want something; those that deny, keep or compare left out."""
     text = _OLD.sub("use ", _EXAMPLE.sub("such as", _BULLET.sub("", text)))
-    parts = _CLAUSE.split(_TOO.sub(r"\1; ", spelled_out(text)))
+    text = _TOO.sub(r"\1; ", _NOT_OLD.sub("", spelled_out(text)))
+    parts = _CLAUSE.split(text)
     for clause in (piece for part in parts for piece in _apart(part)):
         bare = _TICKED.sub(" ", _QUOTED.sub(" ", clause))
         if clause.strip() and not _DENIES.search(bare):
@@ -154,6 +164,11 @@ def things(text: str, files: Files) -> list[Thing]:
 def every_thing(text: str, files: Files) -> list[Thing]:
     """Return what a text names, also what it denies."""
     return [*{thing.forms: thing for thing in _things(text, files)}.values()]
+
+
+def acronyms(text: str) -> set[str]:
+    """Return the names in capitals that a text has, without those of every text."""
+    return {*_ACRONYM.findall(text)} - _SPOKEN
 
 
 def identifiers(text: str, files: Files) -> list[Thing]:
