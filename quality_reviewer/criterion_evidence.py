@@ -139,8 +139,8 @@ class _Reader:
         if runs:
             return ""
         if not [one for one in tests if not self._is_comment(one)]:
-            does = _DOES.search(text) or _CALL.search(text)
-            does = does or (_IS_DONE.search(text) and not self._says_it(text, cited))
+            is_done = _IS_DONE.search(text) and not self._says_it(text, cited)
+            does = _DOES.search(text) or _CALL.search(text) or is_done
             return f"no test or run shows it, its evidence is {names}" if does else ""
         doubts = [self._of_other(milestone, text, one) or self._foreign(text, one) for one in tests]
         return "" if "" in doubts else doubts[0]

@@ -14,7 +14,7 @@ from quality_reviewer.meanings import spelled_out, words_of_code
 from quality_reviewer.named.bearing import holds
 from quality_reviewer.named.cited import CONSTANT, IS_NUMBER, LINE
 from quality_reviewer.named.directions import opposite
-from quality_reviewer.named.dropped import lost_of, wishes
+from quality_reviewer.named.dropped import Told, lost_of, wishes
 from quality_reviewer.named.files import Files
 from quality_reviewer.named.numbers import numbers_of
 from quality_reviewer.named.taken_out import EXCHANGE
@@ -66,10 +66,11 @@ def _dropped(plan: dict[str, Any], task: str, steps: Sequence[str]) -> Iterator[
         str(part) for one in plan["questions"] if isinstance(one, dict) for part in one.values()
     ]
     text = "\n".join([*steps, *said, plan["context_notes"]])
+    told = Told(spelled_out(text))
     asked = [*wishes(spelled_out(task))]
     for part in asked:
         paper = _PAPER.search(part)
-        lost = paper[0] if paper and not _PAPER.search(text) else lost_of(part, spelled_out(text))
+        lost = paper[0] if paper and not _PAPER.search(text) else lost_of(part, told)
         if lost and len(asked) > 1:  # a plan for one wish is about it, in whichever words
             yield f"the request asks for {in_short(part)!r}, and no step says anything of {lost}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from quality_reviewer.word_tables import pairs
 from quality_reviewer.words import stem, words, words_with_names
@@ -120,14 +121,16 @@ _TENS = re.compile(r"\b(twenty|thirty|forty|fifty|sixty|ninety)-(\w+)", re.IGNOR
 _SPELLED = re.compile(rf"\b(?:{'|'.join(_SPELLED_NUMBERS)})\b", re.IGNORECASE)
 
 
-def meant(text: str) -> set[str]:
+@lru_cache(maxsize=256)
+def meant(text: str) -> frozenset[str]:
     """Return the stems of words that code stands for in its signs."""
-    return {one for sign, said in SIGNS if sign.search(text) for one in said}
+    return frozenset(one for sign, said in SIGNS if sign.search(text) for one in said)
 
 
-def words_of_code(text: str) -> set[str]:
+@lru_cache(maxsize=256)
+def words_of_code(text: str) -> frozenset[str]:
     """Return the stems of a text's rarer words, and of those that its code stands for."""
-    return words(text) | words_with_names([text]) | meant(text)
+    return frozenset(words(text)) | words_with_names([text]) | meant(text)
 
 
 def spelled_out(text: str) -> str:

@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.syntax import Doubt, read_python
@@ -44,7 +45,7 @@ def why_idle(file: str, lines: Sequence[str], number: int, *, is_started: bool) 
 
     `is_started` says that a command names the file, so that all of it runs whatever its name.
     """
-    tree = read_python("\n".join(lines).encode("utf-8", "replace"))
+    tree = _tree("\n".join(lines))
     name = os.path.basename(file)
     if isinstance(tree, Doubt) or name == "conftest.py":
         return ""
@@ -55,6 +56,17 @@ def why_idle(file: str, lines: Sequence[str], number: int, *, is_started: bool) 
         return "stands in a file that no test runner collects by its name"
     why = _not_run(tree, path, number, is_started=is_started)
     return why or next(_cannot_fail(tree, path, number), "")
+
+
+@lru_cache(maxsize=16)
+def _tree(text: str) -> ast.Module | Doubt:
+    return read_python(text.encode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=2048)
+def _words(node: ast.AST) -> frozenset[str]:
+    """Return the names and other words of a piece of code."""
+    return frozenset(re.findall(r"\w+", ast.unparse(node)))
 
 
 def _path_to(tree: ast.AST, number: int) -> Iterator[ast.stmt]:
@@ -68,8 +80,9 @@ def _path_to(tree: ast.AST, number: int) -> Iterator[ast.stmt]:
 
 
 def _first(node: ast.stmt) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    return node.lineno
 
 
 def _not_run(tree: ast.Module, path: Sequence[ast.stmt], number: int, *, is_started: bool) -> str:
@@ -83,8 +96,8 @@ def _not_run(tree: ast.Module, path: Sequence[ast.stmt], number: int, *, is_star
     functions = [f for f in path if isinstance(f, _FUNCTIONS)]
     classes = [c for c in path if isinstance(c, ast.ClassDef)]
     marks = [d for s in (*classes, *functions) for d in s.decorator_list]
-    marks += [s.value for c in (tree, *classes) for s in c.body
-              if isinstance(s, ast.Assign) and "pytestmark" in _defined(s)]  # fmt: skip
+    own = [*tree.body, *(s for c in classes for s in c.body)]
+    marks += [s.value for s in own if isinstance(s, ast.Assign) and "pytestmark" in _defined(s)]
     if marked := next(filter(None, map(_mark, marks)), ""):
         return f"is of a test that is marked {marked}"
     if not functions or is_started:
@@ -133,7 +146,7 @@ def _cannot_fail(tree: ast.Module, path: Sequence[ast.stmt], number: int) -> Ite
         yield f"is of {test.name}, where a failing assertion is caught"
 
 
-def _checks(function: Function) -> Iterator[ast.AST]:
+def _checks(function: ast.stmt) -> Iterator[ast.AST]:
     for node in ast.walk(function):
         if isinstance(node, (ast.Assert, ast.Raise)) or (
             isinstance(node, ast.Call) and _CHECKS.search(_called(node))
@@ -180,10 +193,11 @@ def _constants(test: Function) -> dict[str, ast.Constant]:
     """Return the names that a test sets once, to a constant."""
     nodes = [*ast.walk(test)]
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    found = {name: n.value for n in nodes if isinstance(n, ast.Assign) for name in _defined(n)
-             if isinstance(n.value, ast.Constant)}  # fmt: skip
-    return {name: value for name, value in found.items()
-            if isinstance(value, ast.Constant) and stored.count(name) == 1}  # fmt: skip
+    found: dict[str, ast.Constant] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            found |= dict.fromkeys(_defined(node), node.value)
+    return {name: value for name, value in found.items() if stored.count(name) == 1}
 
 
 def _swallows(guard: ast.Try) -> bool:
@@ -227,15 +241,16 @@ def _is_hook(function: Function) -> bool:
     return bool(function.decorator_list) or function.name.startswith(hooks)
 
 
-def _used_by_tests(tree: ast.Module) -> set[str]:
+@lru_cache(maxsize=16)
+def _used_by_tests(tree: ast.Module) -> frozenset[str]:
     """Return the names that tests use, also those that these use, and so on."""
     named = {f.name: f for f in tree.body if isinstance(f, (*_FUNCTIONS, ast.ClassDef))}
     roots = [n for n in tree.body if n not in named.values()
              or (isinstance(n, _FUNCTIONS) and (n.name.startswith("test") or _is_hook(n)))
              or (isinstance(n, ast.ClassDef) and _is_collected_class(n))]  # fmt: skip
-    found: set[str] = set()
+    found: frozenset[str] = frozenset()
     while roots:
-        names = {w for root in roots for w in re.findall(r"\w+", ast.unparse(root))}
+        names = {word for root in roots for word in _words(root)}
         roots = [named[name] for name in names - found if name in named]
         found |= names
     return found
@@ -249,7 +264,7 @@ def _reached(tree: ast.Module, test: Function) -> list[ast.stmt]:
             named |= {name: one for one in node.body for name in _defined(one) if one is not test}
     found: list[ast.stmt] = [test]
     for node in found:
-        words = {*re.findall(r"\w+", ast.unparse(node))}
+        words = _words(node)
         found += [named[w] for w in sorted(words & named.keys()) if named[w] not in found]
     return found
 
@@ -267,17 +282,17 @@ def _is_apart(tree: ast.Module, test: Function, reached: Sequence[ast.stmt]) -> 
     own = {(a.asname or a.name).partition(".")[0] for n in imports for a in n.names
            if n not in ast.walk(test) and _is_of_project(n, a)}  # fmt: skip
     given = {a.arg for a in (*test.args.args, *test.args.kwonlyargs)} - _GIVEN
-    words = {word for node in reached for word in re.findall(r"\w+", ast.unparse(node))}
+    words = {word for node in reached for word in _words(node)}
     is_local = any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.walk(test))
     is_method = any(a.arg == "self" for a in test.args.args)
     return bool(own) and not (given or is_local or is_method or own & words)
 
 
 def _is_of_project(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-    is_from = isinstance(node, ast.ImportFrom)
-    if is_from and node.level:
+    if isinstance(node, ast.ImportFrom) and node.level:
         return True
-    root = ((node.module or "") if is_from else alias.name).partition(".")[0]
+    module = node.module or "" if isinstance(node, ast.ImportFrom) else alias.name
+    root = module.partition(".")[0]
     return root not in sys.stdlib_module_names and root not in _RUNNERS
 
 

@@ -44,6 +44,7 @@ _ENDINGS = ("ability", "able", "ations", "ation",
             "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s",
             "e", "y")  # fmt: skip
 _LEAST_STEM = 4  # letters
+_LEAST_PART = 3  # letters of a part of a name
 _IRREGULAR_WORDS = """
 found:find sent:send kept:keep gone:go went:go goes:go written:write wrote:write built:build
 told:tell thrown:throw threw:throw began:begin begun:begin broken:break chosen:choose chose:choose
@@ -71,6 +72,12 @@ def words(text: str) -> set[str]:
     """Return the stems of the rarer words of a text, those in identifiers too."""
     found = (w.lower() for w in _WORD.findall(_HUMP.sub(" ", text)))
     return {stem(word) for word in found if word not in _COMMON}
+
+
+def name_parts(name: str) -> set[str]:
+    """Return the parts of an identifier, in small letters, those of a letter or two left out."""
+    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
+    return {part.lower() for part in found if len(part) >= _LEAST_PART}
 
 
 def words_with_names(texts: Iterable[str]) -> set[str]:

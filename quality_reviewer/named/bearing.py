@@ -14,7 +14,7 @@ from quality_reviewer.named.files import Files
 from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.things import UNIT, digits
 from quality_reviewer.planned_lines import PlannedLines
-from quality_reviewer.words import words
+from quality_reviewer.words import name_parts, words
 from shared.patch import read_patch
 from shared.test_files import is_test
 from shared.tree_runs import recorded
@@ -140,6 +140,12 @@ class Bearing:
             gone if not any(n.kind == "+" for c in self.changes for n in self._patch(c)) else ""
         )
         return "\n".join([*rows, *heads, *tests, *sorted(self.paths), only_removed])
+
+    @cached_property
+    def names(self) -> tuple[set[str], set[str]]:
+        """The names of the touched files, flat, and the parts that they are made of."""
+        here = {*re.findall(r"[A-Za-z_]\w{2,}", self.touched)}
+        return {_flat(name) for name in here}, {part for one in here for part in name_parts(one)}
 
     @cached_property
     def tested(self) -> str:

@@ -19,12 +19,12 @@ from quality_reviewer.named.things import (
     is_english,
     sentences,
 )
-from quality_reviewer.words import stem, words, words_with_names
+from quality_reviewer.words import name_parts, stem, words, words_with_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quality_reviewer.named.numbers import Bearing
+    from quality_reviewer.named.bearing import Bearing
     from shared.run import State
 
     Found = Iterator[tuple[str, str]]
@@ -68,7 +68,7 @@ _COUNTS = re.compile(r"size|limit|max|count|num|per_|cap", re.IGNORECASE)
 _WAS = re.compile(r"\b(?:was|were|from|before|today|old|currently|until now|used to|instead"
                   r"|would|could|if|e\.g|example|not|never|no)\b|n't\b", re.IGNORECASE)  # fmt: skip
 _BESIDE = 2  # lines above and below one that is named
-_LEAST_PART = 3  # letters of a part of a name
+_LEAST_PART = 3  # letters of a name
 
 
 def cited(_state: State, bearing: Bearing) -> Found:
@@ -82,7 +82,7 @@ def cited(_state: State, bearing: Bearing) -> Found:
 
 def measures(_state: State, bearing: Bearing) -> Found:
     """Yield each figure that is said of a constant of the touched code and is another one there."""
-    known = {}
+    known: dict[str, list[tuple[str, str]]] = {}
     for file in sorted(p for p in bearing.paths if bearing.is_program(p)):
         for number, line in enumerate(bearing.lines.planned(file) or (), 1):
             if match := CONSTANT.match(line):
@@ -115,8 +115,8 @@ def _reasons(bearing: Bearing) -> Iterator[Text]:
         yield "context", f"the context ({in_short(text)!r})", text
     for risk in plan.planning_context.known_risks:
         yield risk.id, risk.id, f"{risk.risk}\n{risk.mitigation}"
-    for one in plan.invisible_knowledge.invariants:
-        text = one if isinstance(one, str) else one.text
+    for rule in plan.invisible_knowledge.invariants:
+        text = rule if isinstance(rule, str) else rule.text
         yield "knowledge", f"the invariant {in_short(text)!r}", text
     yield "overview", "the overview", f"{plan.overview.approach}"
     for milestone in plan.milestones:
@@ -195,19 +195,12 @@ def _names(sentence: str, bearing: Bearing) -> Iterator[str]:
                  for p in own]  # fmt: skip
         if texts and not any(re.search(rf"\b{match[2]}\b", text) for text in texts):
             yield f"names {match[0]}, and {own[0]} has no {match[2]}"
-    here = {*re.findall(r"[A-Za-z_]\w{2,}", bearing.touched)}
-    known = {name.casefold().replace("_", "") for name in here}
-    parts = {part for name in here for part in _parts(name)}
+    known, parts = bearing.names
     for match in _NAME.finditer(sentence):
-        name, own = match[1], _parts(match[1])
+        name, own_parts = match[1], name_parts(match[1])
         is_gone = name.casefold().replace("_", "") not in known
-        if is_gone and len(own) > 1 and own & parts and not bearing.files.holds(name):
+        if is_gone and len(own_parts) > 1 and own_parts & parts and not bearing.files.holds(name):
             yield f"names `{name}`, which no touched file holds"
-
-
-def _parts(name: str) -> set[str]:
-    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
-    return {part.lower() for part in found if len(part) >= _LEAST_PART}
 
 
 def _stated(sentence: str, known: dict[str, list[tuple[str, str]]]) -> str:

@@ -16,7 +16,7 @@ from shared.tree_runs import recorded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quality_reviewer.named.numbers import Bearing
+    from quality_reviewer.named.bearing import Bearing
     from shared.run import State
     from state.models import Plan
 

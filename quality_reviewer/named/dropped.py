@@ -15,6 +15,7 @@ from quality_reviewer.words import stem, words, words_with_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from quality_reviewer.named.bearing import Bearing
     from shared.run import State
@@ -131,10 +132,18 @@ _DENIES = re.compile(
 _BEGIN = 5  # letters by which words are one, such as health and healthz
 
 
+class Told:
+    """A text in which wishes are looked for, with its words."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = words_with_names([text]) | words(text)
+
+
 def dropped(state: State, bearing: Bearing) -> Found:
     """Yield each part of the request that asks for something, and of which nothing says a word."""
     told = "\n".join(_texts(bearing.plan))
-    text = "\n".join([told, bearing.added, *bearing.paths])
+    text = Told("\n".join([told, bearing.added, *bearing.paths]))
     for part in wishes(spelled_out(wanted_of_request(state))):
         lost = lost_of(part, text)
         if lost and not any(map(bearing.bears, things(part, bearing.files))):
@@ -142,19 +151,18 @@ def dropped(state: State, bearing: Bearing) -> Found:
                               f"the change says anything of {lost}")  # fmt: skip
 
 
-def lost_of(part: str, text: str) -> str:
+def lost_of(part: str, told: Told) -> str:
     """Return which words of a wish a text lacks, if these are enough to call it dropped; else ''.
 
     That is most of them, or what says the deed.
     """
-    if deed := missing_deed(part, text):
+    if deed := missing_deed(part, told.text):
         return deed
-    stated = words_with_names([text]) | words(text)
     verb = next(iter(re.findall(r"[A-Za-z]+", _LEADS.sub("", part))), "").lower()
-    if verb in _CONCRETE and nowhere({stem(verb)}, stated | meant(text)):
+    if verb in _CONCRETE and nowhere({stem(verb)}, told.words | meant(told.text)):
         return verb
     wanted = words(part) - PLAIN
-    lost = nowhere(wanted, stated)
+    lost = nowhere(wanted, told.words)
     is_dropped = len(wanted) > 1 and len(lost) * 3 >= len(wanted) * 2
     return ", ".join(_shown(part, lost)) if is_dropped and part.isascii() else ""
 
@@ -176,7 +184,8 @@ def undone(_state: State, bearing: Bearing) -> Found:
     text = bearing.tested
     known = words_of_code(text) | words(bearing.touched_heads)
     plan = bearing.plan
-    placed = {one.id for one in (*plan.user_remarks, *plan.checkpoints) if one.outcome}
+    placed = {one.id for one in plan.user_remarks if one.outcome}
+    placed |= {one.id for one in plan.checkpoints if one.outcome}
     for name, said, question in statements(plan):
         for clause in clauses(spelled_out(said)) if name not in placed else ():
             if GONE.search(clause) or _DENIES.search(clause):
@@ -190,7 +199,7 @@ def undone(_state: State, bearing: Bearing) -> Found:
                              f"anything of {missing}")  # fmt: skip
 
 
-def nowhere(wanted: set[str], known: set[str]) -> set[str]:
+def nowhere(wanted: set[str], known: AbstractSet[str]) -> set[str]:
     """Return which stems are not among the known, also not by how they begin."""
     begins = {word[:_BEGIN] for word in known if len(word) >= _BEGIN}
     return {word for word in wanted - known if word[:_BEGIN] not in begins}

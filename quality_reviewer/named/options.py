@@ -14,7 +14,7 @@ from quality_reviewer.words import words, words_with_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quality_reviewer.named.numbers import Bearing
+    from quality_reviewer.named.bearing import Bearing
     from state.models import Checkpoint, Option
 
     Found = Iterator[tuple[str, str]]
