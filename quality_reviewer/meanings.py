@@ -118,7 +118,10 @@ once:1 twice:2 dozen:12 fifth:5 fiftieth:50 hundredth:100
 """
 _SPELLED_NUMBERS = dict(pair.split(":") for pair in _NUMBER_WORDS.split())
 _TENS = re.compile(r"\b(twenty|thirty|forty|fifty|sixty|ninety)-(\w+)", re.IGNORECASE)
-_SPELLED = re.compile(rf"\b(?:{'|'.join(_SPELLED_NUMBERS)})\b", re.IGNORECASE)
+# A text in marks stays as it is.
+_SPELLED = re.compile(
+    rf"`[^`]*`|\"[^\"]*\"|“[^”]*”|\b(?:{'|'.join(_SPELLED_NUMBERS)})\b", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=256)
@@ -141,4 +144,4 @@ def spelled_out(text: str) -> str:
         more = known.get(match[2].lower())
         return match[0] if more is None else str(int(known[match[1].lower()]) + int(more))
 
-    return _SPELLED.sub(lambda match: known[match[0].lower()], _TENS.sub(added, text))
+    return _SPELLED.sub(lambda match: known.get(match[0].lower(), match[0]), _TENS.sub(added, text))

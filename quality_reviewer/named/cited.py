@@ -223,7 +223,7 @@ def _by_words(sentence: str, known: dict[str, list[tuple[str, str]]], bearing: B
         if not values.isdisjoint(numbers_of(bearing.programs)):
             continue
         for name, found in known.items():
-            core = words_with_names([name]) - _MEASURES
+            core = {w for w in words_with_names([name]) if len(w) > 1} - _MEASURES
             is_time = noun in _TIMES and _TIMED.search(name) is not None
             is_count = noun and noun not in _TIMES and _COUNTS.search(name) is not None
             about = core and core <= said and (words(noun) & core or is_time or is_count)

@@ -140,7 +140,6 @@ UNTRUE = {
     "clear() returns a count of the cache": "T-1 says something of clear, of which",
     "evict_oldest logs what it evicts as YAML": "T-1 names YAML",
     "the penguin dances on ice": "T-1 is said to be done by M-001",
-    "penguins dance on a cache whose ice melts": "T-1 says 'penguins dance on a cache'",
 }
 TRUE = [
     "the readme says how many values the cache keeps",
@@ -162,6 +161,7 @@ TRUE = [
     "no max_age of values in the cache",
     "get is not changed to return None, as in Python 3.11 of 2024",
     "Eine Grenze für Werte, wie gewünscht",
+    "penguins dance on a cache whose ice melts",
     'the error of the cache reads "no value of <name>"',
 ]
 
@@ -198,7 +198,7 @@ def test_an_answer_or_an_option_that_the_change_does_not_bear_is_listed(
     asked |= {"options": options}
     assert listed(frozen, checkpoints=[{**asked, "answer": "Oldest goes"}]) == []
     [sentence] = listed(frozen, checkpoints=[{**asked, "answer": "Newest goes"}])
-    assert "adds oldest, which is of an option that was not chosen" in sentence
+    assert "has oldest, which is of an option that was not chosen" in sentence
 
 
 def test_a_statement_is_listed_that_holds_at_a_line_that_says_nothing_of_it(
