@@ -52,8 +52,9 @@ NAMED: tuple[NamedFinder, ...] = (
 
 def with_unproven(state: State, plan: Plan) -> Plan:
     """Return a plan to freeze that lists what its change does not bear out, each sentence once."""
-    found = {text: name for find in FINDERS for name, text in find(state, plan)}
     bearing = Bearing(state, plan)
+    bearing.lines.files_at_base()  # so that git is asked for all paths at once, and for none again
+    found = {text: name for find in FINDERS for name, text in find(state, plan)}
     found |= {text: name for find in NAMED for name, text in find(state, bearing)}
     for last in (dropped.undone(state, bearing), unheard_answers(state, plan)):
         known = {*found.values()}  # what more is said of already is not listed twice

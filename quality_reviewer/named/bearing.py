@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.enclosing import is_comment
 from quality_reviewer.meanings import meant
-from quality_reviewer.named.directions import moved_numbers
 from quality_reviewer.named.files import Files
+from quality_reviewer.named.moved import moved_numbers
 from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.things import UNIT, digits
 from quality_reviewer.planned_lines import PlannedLines
@@ -24,7 +24,7 @@ from state.milestones import changes_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quality_reviewer.named.directions import Moved
+    from quality_reviewer.named.moved import Moved
     from quality_reviewer.named.things import Thing
     from shared.patch import Line
     from shared.run import State

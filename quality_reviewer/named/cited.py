@@ -73,7 +73,10 @@ _LEAST_PART = 3  # letters of a name
 
 def cited(_state: State, bearing: Bearing) -> Found:
     """Yield each citation of a line, file or name that is not there, or says something else."""
-    for name, shown, text in _reasons(bearing):
+    reasons = [*_reasons(bearing)]
+    named = {m[1] for *_, text in reasons for m in (*LINE.finditer(text), *_NODE.finditer(text))}
+    bearing.lines.hold([file for one in named if (file := _file(one, bearing))])
+    for name, shown, text in reasons:
         for sentence in _sentences(text):
             for why in (*_lines(sentence, bearing), *_paths(sentence, bearing),
                         *_names(sentence, bearing)):  # fmt: skip
@@ -244,7 +247,8 @@ def _near_name(sentence: str, bearing: Bearing) -> str:
         return ""
     rows = [(f, n, t) for f in sorted(p for p in bearing.paths if bearing.is_program(p))
             for n, t in enumerate(bearing.lines.planned(f) or (), 1)]  # fmt: skip
-    own = [row for row in rows if re.search(rf"(?<!\w){re.escape(names[0])}\b", row[2])]
+    at = [n for n, row in enumerate(rows) if re.search(rf"(?<!\w){re.escape(names[0])}\b", row[2])]
+    own = [row for n in at for row in rows[n : n + 1 + _BESIDE] if row[0] == rows[n][0]]
     there = {one for *_, line in own for one in numbers_of(line)}
     scaled = same_number(digits(said[0][1]), said[0][2])
     if (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from quality_reviewer.meanings import spelled_out
 from quality_reviewer.named.said import statements
@@ -12,7 +11,7 @@ from quality_reviewer.named.things import in_short
 from quality_reviewer.words import words, words_with_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from quality_reviewer.named.bearing import Bearing
     from shared.run import State
@@ -54,7 +53,6 @@ _MOVES = re.compile(
     re.IGNORECASE,
 )
 _RAISED = re.compile(r"error|exception|[A-Z]\w+(?:Error|Exception)|(?i:\bwarning|\bfloor\b)")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?")
 _PAUSES = re.compile(r"\b(?:pause|wait|delay|interval|back-?off|sleep|between (?:attempts|tries))",
                      re.IGNORECASE)  # fmt: skip
 _GROWS = re.compile(
@@ -87,15 +85,6 @@ _SWITCH = re.compile(
 )
 _HEADING = re.compile(r"^\[+([\w.-]+)\]+|^(\w[\w-]*):\s*$")
 _TRUE = ("true", "on", "yes")
-
-
-class Moved(NamedTuple):
-    """A number that a change replaces, with the words of its line."""
-
-    words: set[str]
-    old: float
-    new: float
-    line: str
 
 
 def directions(_state: State, bearing: Bearing) -> Found:
@@ -166,21 +155,6 @@ def _unmoved(wanted: set[str], bearing: Bearing) -> list[str]:
             if match and line in then and wanted & words_with_names([match[1]]):
                 found.append(f"{file}:{number} ({in_short(line.strip())})")
     return found
-
-
-def moved_numbers(lines: Sequence[tuple[str, str]]) -> Iterator[Moved]:
-    """Yield each number that lines of a patch, as kind and text, replace by another one."""
-    for is_changed, run in groupby(lines, key=lambda line: line[0] in "+-"):
-        rows = [*run] if is_changed else []
-        new = {_NUMBER.sub("#", text): text for kind, text in rows if kind == "+"}
-        for kind, old in rows:
-            skeleton = _NUMBER.sub("#", old)
-            if kind != "-" or "#" not in skeleton or skeleton not in new:
-                continue
-            pairs = zip(_NUMBER.findall(old), _NUMBER.findall(new[skeleton]), strict=True)
-            for a, b in pairs:
-                if a != b:
-                    yield Moved(words_with_names([old]), float(a), float(b), new[skeleton])
 
 
 def _growth(about: str, text: str, bearing: Bearing) -> str:

@@ -37,6 +37,7 @@ EXCHANGE = re.compile(
     r" (?:an? |the )?([`'\"]?[\w-]{2,}[`'\"]?)(?=[,.;:]|$| (?:for|in|when|if|as"
     r"|where)\b)", re.IGNORECASE,
 )  # fmt: skip
+_RENAMES = re.compile(r"\brename `?(\w+)`? (?:to|as|into) `?(\w+)`?", re.IGNORECASE)
 _NEVER = re.compile(
     r"\b(?:never|do(?:es)? not|don't|must not|may not|without|no(?:thing)?|avoid|free of)\b"
     r"(?P<after>[^,;.]*)", re.IGNORECASE,
@@ -162,8 +163,10 @@ def _barred(part: str, bearing: Bearing) -> str:
 
 def _exchanged(part: str, bearing: Bearing) -> str:
     """Return that of `X instead of Y` the code has Y and no X, or ''."""
-    for match in EXCHANGE.finditer(part):
-        new, old = (one.strip("`'\"") for one in match.groups())
+    pairs = [match.groups() for match in EXCHANGE.finditer(part)]
+    pairs += [(new, old) for old, new in _RENAMES.findall(part)]
+    for pair in pairs:
+        new, old = (one.strip("`'\"") for one in pair)
         text = bearing.programs
         known = words_of_code(text)
         has = [re.search(rf"(?<![\w.]){re.escape(one)}(?!\w)", text, re.IGNORECASE) is not None
