@@ -24,7 +24,7 @@ from cli.options import (
 )
 from cli.plan_views import diff, list_entities, show
 from orchestrator.plan.import_plan import import_plan
-from shared import plan_file, resources
+from shared import plan_file
 from shared.builders import Block, json_text
 from shared.named_files import read_answer
 from shared.steps.printing import print_current
@@ -245,12 +245,12 @@ def render(state_dir: str | None) -> None:
 
     Example: planner plan render
     """
-    from orchestrator.submit.plan_md import write_rendered
+    from orchestrator.submit.readable import write_text
 
     state = opened(state_dir)
     state.check_unedited()
-    write_rendered(state, store.load_plan(state.plan_path))
-    write(Block("result").data("file", resources.rendered_plan_path(state.state_dir)).render())
+    path = write_text(state, store.load_plan(state.plan_path))
+    write(Block("result").data("file", path).render())
 
 
 @plan_command.command("schema")

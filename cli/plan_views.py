@@ -111,7 +111,7 @@ def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -
 
 def _markdown(state: State, found: list[Any]) -> str:
     """Return entities as Markdown, a list of fields each; without one, the whole plan."""
-    from orchestrator.submit.plan_md import rendered
+    from orchestrator.submit.readable import rendered
 
     if not found:
         return rendered(state, store.load_plan(state.plan_path))
@@ -170,26 +170,36 @@ def list_entities(
 
 @click.command("diff")
 @click.argument("ids", nargs=-1, metavar="[ID|FILE]...")
+@click.option(
+    "--since", type=int, is_flag=False, flag_value=0, metavar="[N]",
+    help="How the code differs from revision N, or from the last that the person has answered.",
+)  # fmt: skip
 @state_dir_option
-def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
+def diff(ids: tuple[str, ...], since: int | None, state_dir: str | None) -> None:
     """Print the captured changes as one patch for git, of the named milestones or files, or of all.
 
-    With --format xml it is a block, which holds only so much and names the rest.
+    With --since it is what a later revision has made of an earlier one's code, each part under the
+    remarks that it is for. With --format xml it is a block, which holds only so much and names the
+    rest.
 
     Example: planner plan diff M-001 src/dates.py
     """
     from cli.results import render_patches
-    from orchestrator.submit.patches import whole_patch
+    from orchestrator.submit.patches import since_patch, whole_patch
+    from orchestrator.submit.since import since_revision
 
     state = opened_to_read(state_dir)
     state.check_unedited()
+    plan = store.load_plan(state.plan_path)
+    found = None if since is None else since_revision(state, plan, since)
     if asked() in (XML, JSON):
-        write(render_patches(state, ids))
-    else:
-        patch = whole_patch(store.load_plan(state.plan_path), ids)
-        write_patch(patch)
-        if not patch and form() == TEXT:
-            write(Block("result").task("The plan changes no file yet.").render())
+        write(render_patches(state, ids, found))
+        return
+    patch = whole_patch(plan, ids) if found is None else since_patch(plan, found, ids)
+    write_patch(patch)
+    if not patch and form() == TEXT:
+        text = "The plan changes no file yet." if found is None else "The code is the same."
+        write(Block("result").task(text).render())
 
 
 def _row(kind: str, entity: Any) -> str:  # noqa: ANN401 – any entity

@@ -15,6 +15,7 @@ from shared.builders import Block
 from shared.git.published import branch_of
 from shared.plan_file import load_approved
 from state.errors import Refused
+from state.stages import COMPLETED
 
 
 @click.command("pr")
@@ -30,7 +31,7 @@ def pr_command(state_dir: str | None, *, only_prints: bool) -> None:
     """
     state = opened_to_read(state_dir)
     commit = state.run.commit_id
-    if state.run.status != "COMPLETED" or commit is None:
+    if state.run.status != COMPLETED or commit is None:
         text = "the run has no commit yet that a pull request could be about"
         raise Refused("conflict", "pr", text, "carry the plan out", state.command("exec", "run"))
     plan, repository = load_approved(state), state.repository

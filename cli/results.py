@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from cli.answers import write, write_standing
 from orchestrator.execute import by_hand
+from orchestrator.execute.people import other_people, proved_or_not
 from orchestrator.queue import waiting
-from orchestrator.submit.patches import patches
+from orchestrator.submit.patches import causes_of, parts_of, patch_text, patches
 from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
 from shared.candidates import read_found
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from orchestrator.plan.check import Found
     from orchestrator.plan.finish import Finished
     from orchestrator.plan.rebase import Rebased
+    from orchestrator.submit.since import Since
     from shared.git.fingerprint import Difference
     from shared.run import State
     from state.models import Change
@@ -54,13 +56,20 @@ def render_running(state: State, running: Running, again: str) -> str:
     return block.data("progress", running.text).next("running", again).render()
 
 
-def render_patches(state: State, names: Collection[str]) -> str:
+def render_patches(state: State, names: Collection[str], since: Since | None = None) -> str:
     """Return the block with the patches of the named milestones and files, or of all.
 
-    Where they do not fit, it says by which commands the rest can be seen.
+    With `since` they are what differs from that revision. Where they do not fit, it says by which
+    commands the rest can be seen.
     """
-    plan = store.load_plan(state.plan_path)
-    shown, block = list(patches(plan, names)), Block("result")
+    plan, block = store.load_plan(state.plan_path), Block("result")
+    words = ["plan", "diff", "--format", "xml"]
+    if since is None:
+        shown = list(patches(plan, names))
+    else:
+        words += ["--since", str(since.revision)]
+        block.data("causes", "\n\n".join(causes_of(plan, since, names)))
+        shown = [row for _, rows in parts_of(plan, since, names) for row in map(patch_text, rows)]
     for file, patch in shown:
         block.data(file, patch)
     if not block.is_cut:
@@ -71,7 +80,7 @@ def render_patches(state: State, names: Collection[str]) -> str:
     text = "Parts are left out, since a block holds only so much. "
     if parts:
         text += "Name fewer milestones or files at once."
-        block.next(f"{parts[0]} alone", state.command("plan", "diff", "--format", "xml", parts[0]))
+        block.next(f"{parts[0]} alone", state.command(*words, parts[0]))
     else:
         # What is submitted has no worktree.
         written = os.path.join(state.worktree, files[0])
@@ -231,10 +240,12 @@ def _first(rows: Sequence[str]) -> str:
 def _proved(state: State, changes: Sequence[Change]) -> str:
     """Return in words what the commit was proved to hold, and where its plan is kept."""
     repository = state.repository
-    proved = by_hand.proof_text(state, repository, changes) or (
-        "Proved: against its parent the commit holds exactly the approved changes "
+    files = by_hand.proof_text(state, repository, changes) or (
+        "against its parent the commit holds exactly the approved changes "
         f"and {' and '.join(archive.paths(state)) or 'nothing else'}."
     )
+    others = other_people(state, repository, by_hand.commits_of(state, repository, changes))
+    proved = f"{proved_or_not(others)}: {files}"
     push = plan_refs.push_command(repository, state.run.digest or "")
     pushed = f" (once the user pushes the branch: {push})" if push else ""
     return f"{proved} Plan and approval are under {plan_refs.KEPT}{pushed}."

@@ -10,7 +10,7 @@ import click
 
 from cli.answers import write
 from cli.options import opened, state_dir_option
-from orchestrator.submit.page.render import write_page
+from orchestrator.submit.readable import write_readable
 from shared.builders import Block
 from state.stages import ACTIVE, SUBMITTED
 
@@ -31,7 +31,7 @@ def review_command(state_dir: str | None, *, shows: bool) -> None:
     state = opened(state_dir)
     with state.lock("review"):
         state.reload()
-        path = write_page(state)
+        path = write_readable(state)
     block = Block("result").data("page", path)
     # A browser in the terminal would wait for keys that no program types.
     if shows and sys.stdin.isatty():

@@ -29,6 +29,7 @@ from shared.builders import visible_line
 from shared.mode.where import NOBODY, Target
 from shared.which_run import SeveralRuns, plans_lightly
 from state.errors import Refused
+from state.stages import IDLE
 
 if TYPE_CHECKING:
     from orchestrator.mode.lookup import Mode
@@ -225,7 +226,7 @@ def _not_begun(state_dir: str | None) -> State | None:
         state = opened(state_dir)
     except Refused:
         return None  # said in the words of planning mode
-    return state if state.run.status == "IDLE" else None
+    return state if state.run.status == IDLE else None
 
 
 def _settled_mode(agent: str | None, state_dir: str | None) -> Mode:

@@ -9,7 +9,6 @@ from developer.verify.background import verify
 from developer.verify.hooks import hooks_hash, render_hooks
 from developer.verify.hooks import not_confirmed as hooks_not_confirmed
 from developer.verify.job import Job, Running
-from developer.verify.lock import vacancy
 from developer.verify.prepare import not_confirmed, prepare
 from shared import archive
 from shared.candidates import chosen_commands
@@ -95,16 +94,6 @@ def with_results(plan: Plan, done: Done) -> Plan:
     """Return a copy of the plan that holds the results of the verify commands."""
     results = tuple(r.for_plan() for r in done.results)
     return plan.model_copy(update={"verify": results})
-
-
-def still_running(state: State) -> Running | None:
-    """Wait a while for a running verification; return it if it still runs then, else None."""
-    with vacancy(state.state_dir) as free:
-        if free is not None:
-            return None
-    plan = store.load_plan(state.plan_path)
-    answer = verify(job_of(state, plan), state.database.is_confirmed)
-    return answer if isinstance(answer, Running) else None
 
 
 def verify_now(state: State) -> Done | Running:

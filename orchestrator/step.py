@@ -20,6 +20,7 @@ from shared.steps.program import (
 )
 from shared.which_run import has_run
 from state.errors import Refused
+from state.stages import IDLE
 
 if TYPE_CHECKING:
     from shared.steps.workflow import Workflow
@@ -63,7 +64,7 @@ def _print(workflow: Workflow, asked: Request) -> str:
     if first and _is_new(asked):
         return _start(os.getcwd(), asked.request, asked.state_dir)
     state = open_state(asked.state_dir, os.getcwd())
-    if state.run.status == "IDLE" and state.run.workflow == "planner":
+    if state.run.status == IDLE and state.run.workflow == "planner":
         return _start(state.run.repository, None, state.state_dir)
     return print_asked(workflow, asked, state)
 

@@ -44,7 +44,7 @@ def _verified(results: Sequence[VerifyResult]) -> str:
 
 
 def _revised(state: State, plan: Plan) -> list[str]:
-    """Return which plan entities differ from the previous revision, by comparing their hashes."""
+    """Return which entities and files differ from the previous revision, by comparing hashes."""
     path = superseded_plan_path(state.state_dir, plan.revision - 1)
     if not os.path.exists(path):
         return []
@@ -52,7 +52,9 @@ def _revised(state: State, plan: Plan) -> list[str]:
     # A new remark has a line of its own.
     known = [n for n in sorted({*old, *new}) if n in old or not n.startswith("RM-")]
     named = [n for n in known if "-" in n or n == "overview"]
-    changed = [n for n in named if old.get(n) != new.get(n)]
+    files = {intent.id: intent.file for m in plan.milestones for intent in m.code_intents}
+    files |= {change.id: change.file for m in plan.milestones for change in changes_of(m)}
+    changed = dict.fromkeys(files.get(n, n) for n in named if old.get(n) != new.get(n))
     return [f"changed since revision {plan.revision - 1}: {', '.join(changed) or 'nothing'}"]
 
 
@@ -126,7 +128,7 @@ def summary(state: State) -> str:
         *(f"answered: {line}{outcome and ' → '}{outcome}" for line, outcome in asked if line),
         *(f"{d.id}: {d.decision}" for d in plan.planning_context.decision_log),
         *(task.text for task in plan.task_spec if task.out_of_scope),
-        *(f"assumed at the start: {text}" for text in plan.context.assumptions),
+        *(f"assumed: {text}" for text in plan.context.assumptions),
         *(f"risk: {r.risk}" for r in plan.planning_context.known_risks),
         *_intended(plan, run),
         "; ".join(filter(None, [f"files: {', '.join(files)}", _committed(state)])),

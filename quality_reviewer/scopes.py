@@ -29,6 +29,8 @@ _LENGTH = 16  # hex digits, enough to tell versions of one plan apart
 _BYTES = ("file", "old_file", "old_mode", "mode", "before", "after")
 # Counted by every edit; gets every remark added; written later than the design.
 _ASIDE = {"version", "number", "requirements", "code_changes", "documentation"}
+# Fields newer than the answers of runs under way: left out while they are empty.
+_LATER = {"overrules"}
 # What something is called is what a single question is about.
 _NAMES = {"name", "title"}
 
@@ -152,8 +154,8 @@ def _bytes(change: Change) -> dict[str, Any]:
 def _plain(value: Any, aside: set[str] = _ASIDE) -> Any:  # noqa: ANN401 – any part of a plan
     """Return a part of a plan as JSON without what changes although nothing is said differently."""
     if isinstance(value, Model):
-        kept = [name for name in type(value).model_fields if name not in aside]
-        return {name: _plain(getattr(value, name), aside) for name in kept}
+        kept = {n: getattr(value, n) for n in type(value).model_fields if n not in aside}
+        return {n: _plain(v, aside) for n, v in kept.items() if v or n not in _LATER}
     return [_plain(one, aside) for one in value] if isinstance(value, tuple) else value
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import resources, ssh_signature
 from shared.config import file_at, load_config
+from shared.git.people import People
 from shared.user_config import load_user_config
 from state.channels import CHANNELS, SIGNED, SIGNED_OPEN, UNPROVEN_CHANNEL
 from state.errors import Problem, Refused
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shared.git.command import Git
+    from state.database import Database, Run
 
 FILE = resources.APPROVAL
 FORM = 2
@@ -37,6 +39,8 @@ _WRITTEN = "the file as `planner approve` wrote it into the run's state director
 # How an approval is proven: a signature by ssh-keygen, or the client's word that it was typed.
 SSH, TYPED = "ssh", "typed"
 _MEMBERS = {SSH: {"kind", "signature"}, TYPED: {"kind"}}
+# What the audit says of an approval that was given on another machine, whose people it names.
+SENT = "sent as a file"
 
 
 class Approval(NamedTuple):
@@ -75,6 +79,11 @@ class Approval(NamedTuple):
         if self.form == 1:
             return ssh_signature.message_of_form_1(self.digest, self.base)
         return canonical({name: _json(getattr(self, name)) for name in _SIGNED})
+
+    @property
+    def people(self) -> People | None:
+        """Who is approved to commit, and with which key; None in form 1, which does not say it."""
+        return None if self.form == 1 else People(self.author, self.committer, self.signing)
 
     def lets_stand(self, path: str) -> bool:
         """Return whether the commit adds a path beside the plan, by what is approved."""
@@ -197,6 +206,12 @@ def note_commit(state_dir: str, given: Approval) -> None:
     known = of_run(state_dir) if os.path.isfile(path_in(state_dir)) else given
     approval = known if known.digest == given.digest else given
     save(state_dir, approval._replace(commit=given.commit, staged=given.staged))
+
+
+def is_sent(database: Database, run: Run) -> bool:
+    """Return whether a run's last approval was given on another machine, and taken from a file."""
+    rows = [row["detail"] for row in database.audit_rows(run) if row["action"] == "approve"]
+    return bool(rows) and rows[-1].endswith(f"({SENT})")
 
 
 def _is(value: object, form: re.Pattern[str]) -> bool:

@@ -17,7 +17,7 @@ from shared.git import fingerprint
 from shared.git.repository import repository_at
 from shared.requirements_record import lane_of
 from state.errors import Refused
-from state.stages import READ_ONLY
+from state.stages import ACTIVE, PAUSED, READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,7 +110,7 @@ def absorb(state: State, paths: Iterable[str]) -> None:
     written, database = list(paths), state.database
     trees = [
         tree_in(run.state_dir, run.repository)
-        for run in database.runs("ACTIVE", "PAUSED")
+        for run in database.runs(ACTIVE, PAUSED)
         if run.repository == state.run.repository and run.stage in READ_ONLY
     ]
     trees += [

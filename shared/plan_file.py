@@ -19,6 +19,7 @@ from state.files import parse_json, read_bytes
 from state.freeze import check_seals
 from state.frozen_bytes import digest_of
 from state.results import Operation
+from state.stages import CANCELLED, PAUSED
 from state.written_json import checked
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _interrupted(state: State) -> bool:
 
 def check_going(state: State) -> None:
     """Raise Refused if the run is paused, since nothing new may start then."""
-    if state.run.status == "PAUSED":
+    if state.run.status == PAUSED:
         text = f"the run is paused; {state.halted}" if state.halted else "the run is paused"
         raise Refused(
             "refused", state.state_dir, text, "resume the run first", state.command("resume")
@@ -115,7 +116,7 @@ def load_approved(state: State) -> Plan:
 
 def check_approved(state: State) -> None:
     """Raise Refused if the run is cancelled or no person has approved the plan's digest."""
-    if state.run.status == "CANCELLED":
+    if state.run.status == CANCELLED:
         text = f"the run is {state.run.ending}"
         raise Refused("refused", state.state_dir, text, "start a new run", "planner start")
     check_going(state)
@@ -172,7 +173,7 @@ def check_named(state: State, digest: str) -> Plan:
     """Return the frozen plan; Refused if `digest` is not its digest or the run is cancelled."""
     state.reload()
     plan, run = check_frozen(state), state.run
-    if run.status == "CANCELLED":
+    if run.status == CANCELLED:
         text = f"the run is {run.ending}"
         raise Refused("refused", state.state_dir, text, "start a new run", "planner start")
     check_going(state)

@@ -198,3 +198,13 @@ def lane_of(state_dir: str) -> dict[str, str]:
 
 def _texts(found: Any) -> dict[str, str]:  # noqa: ANN401 – any JSON value
     return {str(name): str(text) for name, text in found.items()}
+
+
+def read_transition(path: str) -> dict[str, Any]:
+    """Return the transition that a file records; Refused if it is not one as it is recorded."""
+
+    def parse(data: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
+        Lane.from_json(data["facts"])
+        return {name: data[name] for name in ("id", "name", "operations", "facts", "to")}
+
+    return read_kept(path, parse)

@@ -29,6 +29,7 @@ CONFIG_FILE = "planner.toml"
 OWN_CONFIG_FILE = f".{CONFIG_FILE}"
 CONFIG_FILES = (OWN_CONFIG_FILE, CONFIG_FILE)
 PLANNING_FOLDER = "planning"
+CANARY = "canary"  # the folder of a verification with what the files held that it breaks
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 _SPECIAL = frozenset('"$`\\!')  # what a shell reads within double quotes
 
@@ -126,6 +127,16 @@ def kept_work_path(state_dir: str, milestone: str) -> str:
 def vault_path(state_dir: str) -> str:
     """Return the path of the run's bare repository, in which patches are made and applied."""
     return os.path.join(state_dir, "vault.git")
+
+
+def verification_path(state_dir: str) -> str:
+    """Return the folder with what verifications of a run keep: notes and logs."""
+    return os.path.join(state_dir, "verify")
+
+
+def broken_files_path(folder: str) -> str:
+    """Return the path of the note of the files that a verification has broken on purpose."""
+    return os.path.join(folder, "files.json")
 
 
 def journal_path(state_dir: str) -> str:

@@ -24,6 +24,7 @@ from state.database import Database
 from state.errors import Refused
 from state.files import Lock, read_bytes, refuse_links
 from state.kept_settings import read_settings
+from state.stages import ACTIVE, PAUSED
 
 if TYPE_CHECKING:
     from shared.git.repository import Repository
@@ -66,7 +67,7 @@ class State:
             here = self.command("step", STRATEGY)
             raise Refused("conflict", self.state_dir, text, "do the step that is due", here)
         path = self._plan_path
-        planned = self.run.status in ("ACTIVE", "PAUSED") and self.run.workflow != REQUIREMENTS
+        planned = self.run.status in (ACTIVE, PAUSED) and self.run.workflow != REQUIREMENTS
         if planned and not os.path.lexists(path):
             text = "the plan of this run is gone"
             allowed = "a person restores the file, or has the run repaired"
@@ -132,7 +133,7 @@ class State:
 
         A plan that is not submitted may change, and one of a run that has ended leads nowhere.
         """
-        if self.run.digest is None or self.run.status not in ("ACTIVE", "PAUSED"):
+        if self.run.digest is None or self.run.status not in (ACTIVE, PAUSED):
             return
         from state.frozen_bytes import digest_of  # needs hashlib, which most steps do without
 
@@ -151,7 +152,7 @@ class State:
 
         It names the state directory only where the run could not be found without.
         """
-        started = self.database.runs("ACTIVE", "PAUSED")
+        started = self.database.runs(ACTIVE, PAUSED)
         mine = [run.run_id for run in started if run.workflow != REQUIREMENTS] == [self.run.run_id]
         return resources.command(*words) if mine and self._is_here else self.command(*words)
 
@@ -189,7 +190,7 @@ class State:
 
 def has_settings(run: Run) -> bool:
     """Return whether a run was begun with settings that it keeps: every one that has a plan."""
-    return run.status in ("ACTIVE", "PAUSED") and run.workflow != STRATEGY
+    return run.status in (ACTIVE, PAUSED) and run.workflow != STRATEGY
 
 
 def _check_no_link_above(state_dir: str) -> None:
@@ -262,7 +263,7 @@ def open_state(state_dir: str | None, folder: str) -> State:
             retry = resources.command("repair", state_dir=real)
             raise Refused("not_found", state_dir, text, allowed, retry)
         known = (
-            ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "start a run; none is active"
+            ", ".join(r.state_dir for r in database.runs(ACTIVE)) or "start a run; none is active"
         )
         raise Refused("not_found", state_dir, text, known)
     return State(real, database, run)

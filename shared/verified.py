@@ -19,8 +19,8 @@ _CHOSEN = {
 }
 # Whether a command runs the changed code, as breaking it shows.
 EXERCISED = {
-    True: "with the changed code broken this fails, so some of it is run",
-    False: "with the changed code broken this still passes, so none of it is run",
+    True: "it fails with the changed code broken, so it runs some of it",
+    False: "it passes with the changed code broken, so it runs none of it",
 }
 # What evidence calls the program's own run of a verify command, with its number.
 VERIFY = "verify"

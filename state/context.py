@@ -22,6 +22,8 @@ CATEGORIES = (
     "invisible_knowledge",
     "user_quotes",
 )
+# In a later edit, the assumptions that hold no more.
+OVERRULED = "overruled"
 _LISTS = "each category is a list of strings, and task_spec has at least one"
 _STRING = {"type": "string", "minLength": 1, "allowed": _LISTS}
 CONTEXT_SCHEMA: dict[str, Any] = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state import models, reasons
 from state.actors import ARCHITECT, DEVELOPER, WRITER
+from state.context import CATEGORIES, OVERRULED
 from state.errors import Refused
 from state.milestones import DOC_LISTS, changes_of, docs_of
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
+
+# What `plan schema` shows beside the kinds: the edit that says what the task is.
+_CONTEXT = "context"
 
 
 class Kind(NamedTuple):
@@ -141,11 +145,17 @@ def counted(plan: AnyPlan) -> dict[str, int]:
 
 
 def schema(kind: str | None) -> Json:
-    """Return the JSON Schema of a plan, or of the fields that edits may set in a kind of entity."""
+    """Return the JSON Schema of a plan, of what edits may set in a kind, or of the context.
+
+    Refused for any other kind.
+    """
     if kind is None:
         return models.Plan.model_json_schema()
+    if kind == _CONTEXT:
+        return _context_schema()
     if kind not in KINDS:
-        raise Refused("not_found", "--kind", f"{kind!r} is not a kind of entity", ", ".join(KINDS))
+        known = ", ".join([*KINDS, _CONTEXT])
+        raise Refused("not_found", "--kind", f"{kind!r} is not a kind of entity", known)
     allowed = KINDS[kind].fields
     whole = KINDS[kind].model.model_json_schema()
     whole["properties"] = {n: p for n, p in whole["properties"].items() if n in allowed}
@@ -159,6 +169,18 @@ def schema(kind: str | None) -> Json:
         whole["properties"] = {**where, **whole["properties"]}
         whole["required"] = [*where, *whole["required"]]
     return whole
+
+
+def _context_schema() -> Json:
+    """Return the JSON Schema of the edit that says what the task is, or what else is assumed."""
+    texts = {"type": "array", "items": {"type": "string"}}
+    return {
+        "description": "First in the first design; afterwards with assumptions and overruled alone",
+        "type": "object",
+        "properties": {"op": {"const": _CONTEXT}, **dict.fromkeys([*CATEGORIES, OVERRULED], texts)},
+        "required": ["op"],
+        "additionalProperties": False,
+    }
 
 
 def _reached(schema: Json, definitions: Json) -> Json:

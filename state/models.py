@@ -265,6 +265,8 @@ class Remark(Model):
     outcome: str = ""
     # As of an entry of the task.
     left_out: tuple[MilestoneId, ...] = ()
+    # Entries of the task and earlier remarks that hold no more, since this one says otherwise.
+    overrules: tuple[Annotated[str, Field(pattern=r"^(T|RM)-[0-9]{1,15}$")], ...] = ()
 
 
 class UserContext(Model):

@@ -41,6 +41,7 @@ class Remark(Part):
     revision: int
     outcome: str = ""
     left_out: tuple[str, ...] = ()
+    overrules: tuple[str, ...] = ()
 
 
 class UserContext(Part):

@@ -33,8 +33,18 @@ def stated_of(plan: AnyPlan, name: str) -> str:
     return next((one.outcome for one in statements if one.id == name), "")
 
 
+def overruled_by(plan: AnyPlan, name: str) -> list[str]:
+    """Return the ids of the remarks that say otherwise than an entry of the task or a remark."""
+    return [one.id for one in plan.user_remarks if name in one.overrules]
+
+
 def is_left_out(plan: AnyPlan, one: AnyTask | AnyRemark) -> bool:
-    """Return whether a person has left out all that would have done an entry of the task."""
+    """Return whether nothing has to be done for a statement: it is overruled, or was left out.
+
+    That a person has done, with all milestones that would have done it.
+    """
+    if overruled_by(plan, one.id):
+        return True
     return bool(one.left_out) and not cited_by(plan, one.id)
 
 
@@ -43,8 +53,10 @@ def outcome_of(plan: AnyPlan, one: AnyTask | AnyRemark, stated: str = "") -> str
 
     That is `done: M-001`, by the milestones that cite it, unless its author has `stated` something
     of it: `declined: why`, or `FILE:LINE` where it holds already. What a person has left out of it
-    is told too.
+    is told too. One that a later remark overrules is not done.
     """
+    if later := overruled_by(plan, one.id):
+        return f"overruled by {', '.join(later)}"
     cited = cited_by(plan, one.id)
     left = f"left out by the person: {', '.join(one.left_out)}" if one.left_out else ""
     if stated:

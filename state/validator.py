@@ -134,6 +134,14 @@ def _check_outcomes(plan: Plan) -> Iterator[Problem]:
         elif cited and one.outcome.startswith(DECLINED):
             text = f"{one.id} is declined, and {', '.join(cited)} cites it"
             yield Problem("invalid", at, text, "take it from `requirements` there, or set ''")
+    earlier = {task.id for task in plan.task_spec}
+    for n, remark in enumerate(plan.user_remarks):
+        for i, name in enumerate(remark.overrules):
+            if name not in earlier:
+                yield _unknown(
+                    f"user_remarks[{n}].overrules[{i}]", "earlier statement", name, earlier
+                )
+        earlier.add(remark.id)
 
 
 def _check_milestones(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem]:

@@ -47,6 +47,7 @@ EXCEPTIONS = {
     "shared/git/carry.py:clean": "names what is removed by descriptors",
     "shared/git/nested.py:_work_in": "compares a submodule, by a process that cannot write",
     "shared/git/private.py:record": "compares: the times of files whose copies are stored",
+    "shared/git/private.py:renew": "compares: the times of files that are kept already",
     "shared/git/repository.py:uncommitted": "compares the user's tree",
     "shared/git/stage.py:refresh_names": "compares: sizes and times of files",
     "shared/git/stage.py:scan": "compares",

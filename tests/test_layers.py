@@ -31,7 +31,7 @@ ROOMS = {
     "shared/clients": (),
     "shared/git": (
         "shared/clients/known", "shared/paths", "state/beneath", "state/errors", "state/files",
-        "state/removal", "state/working_files",
+        "state/kept_files", "state/removal", "state/working_files",
     ),
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "page.png"
-WIDTH, HEIGHT = 1100, 574  # as far as the text to type in a chat
+WIDTH, HEIGHT = 1100, 606  # as far as the text to type in a chat
 
 
 class Photographer(Player):

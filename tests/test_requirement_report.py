@@ -61,6 +61,8 @@ def test_every_id_of_each_family_is_listed() -> None:
         "FC-2",
         "FC-3",
         "FC-4",
+        "LP-1",
+        "LP-2",
     } | {f"HO-{n}" for n in range(1, 9)}
     assert set(load_requirements()) == every | begun
 

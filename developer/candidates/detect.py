@@ -13,11 +13,10 @@ from developer.candidates.others import (
     target_candidates,
 )
 from developer.candidates.python import python_candidates
-from developer.verify.background import forget_result
+from developer.verify.background import forget_result, has_result
 from shared.candidates import (
     Chosen,
     Found,
-    chosen_commands,
     read_chosen,
     read_found,
     write_chosen,
@@ -89,8 +88,12 @@ def adopt(state: State, tree: str) -> None:
     Without a place by nothing: a person has to confirm commands there. The caller holds the run's
     lock.
     """
-    if state.config["config"]["verify"] or chosen_commands(state.state_dir):
+    chosen = read_chosen(state.state_dir)
+    again = chosen.unasked and not has_result(state.state_dir)
+    if state.config["config"]["verify"] or (chosen.commands and not again):
         return
+    if again:  # the user may have made an environment since
+        detect(state.state_dir, state.worktree, state.run.repository)
     if level(state.run.repository).holds:
         found = [command for command, _ in read_found(state.state_dir).candidates[:1]]
         if commands := found or proving(state.state_dir, tree):
@@ -134,9 +137,13 @@ def refuse_unable(state: State, done: Done, again: str) -> None:
     rows = [f"`{r.command}`: {r.lacks}" for r in unable]
     rows += [f"`{command}`: {why}" for command, why in read_chosen(state.state_dir).passed_over]
     text = f"nothing can run here that verifies this change, on the base neither: {'; '.join(rows)}"
-    ways = "your own commands that prove it, one a line, by `--command-file answers/verify.txt`; "
-    ways += "another candidate by `--use N`; ask the user where something has to be installed; "
-    ways += "`--use 1` hands it in NOT VERIFIED"
+    ways = (
+        "ask the user to install what is missing, then run the same command; or name commands of "
+    )
+    ways += "your own that prove it, one a line, by `--command-file answers/verify.txt` (they have "
+    ways += "no network, and see an environment in the repository: `.venv/bin/python -m pytest`), "
+    ways += "or another candidate by `--use N`. Only if none of this can be, `--use 1` hands it in "
+    ways += "NOT VERIFIED, which the user reads"
     forget_result(state.state_dir)
     output = "\n".join(f"$ {r.command}\n{r.tail}" for r in unable)
     raise Refused("refused", "verify", text, ways, again, output)

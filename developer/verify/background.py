@@ -44,10 +44,10 @@ def verify(
 ) -> Done | Running:
     """Return the verify commands' results for the present worktree, or that they still run.
 
-    A result for the same tree and commands is returned at once; with `again`, only one that no
-    call has returned yet. Attaches to a running verification. Refused where the commands are not
-    confirmed, or where setting up fails. `worker` is the worker's command line, by default ours.
-    Call it without the state lock, which others need while it waits.
+    A result for the same tree and commands is returned at once; with `again`, or where a command
+    fails, only one that no call has returned yet. Attaches to a running verification. Refused where
+    the commands are not confirmed, or where setting up fails. `worker` is the worker's command
+    line, by default ours. Call it without the state lock, which others need while it waits.
     """
     if not job.commands:
         return Done()
@@ -70,6 +70,11 @@ def verify(
         if time.monotonic() >= deadline:
             return Running(describe_running(job.state_dir))
         time.sleep(POLL_S)
+
+
+def has_result(state_dir: str) -> bool:
+    """Return whether results are kept, of whatever tree."""
+    return os.path.exists(verify_file(state_dir, "result.json"))
 
 
 def forget_result(state_dir: str) -> None:
@@ -129,7 +134,7 @@ def _take_result(job: Job, *, again: bool) -> Done | None:
     """Return the stored verification result if it is valid for the present worktree, or None.
 
     Raises what the worker refused, once: the next call tries again. With `again`, a result that
-    was returned before is not valid.
+    was returned before is not valid, nor ever one that blocks: a command may fail now and then.
     """
     path = job.file("result.json")
     found = read_note(path)
@@ -140,11 +145,13 @@ def _take_result(job: Job, *, again: bool) -> Done | None:
         raise Refused.of(Problem(**problem) for problem in found["problems"])
     # What the commands themselves wrote into the worktree must not start them over and over.
     key = job.key(current_tree(job))
-    if key not in (found["key"], found["after"]) or (again and found.get("returned")):
+    done = Done.from_json(found["done"])
+    is_old = found.get("returned") and (again or done.failures)
+    if key not in (found["key"], found["after"]) or is_old:
         return None
     if not found.get("returned"):
         write_json(path, {**found, "returned": True})
-    return Done.from_json(found["done"])
+    return done
 
 
 def _start(job: Job, lock: int, worker: Sequence[str]) -> None:

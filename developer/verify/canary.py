@@ -12,11 +12,13 @@ import os
 import shutil
 import stat
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shared.git.files import folder_of, write_new
+from shared.resources import broken_files_path
 from state.errors import Refused
-from state.files import parse_json, read_bytes, sync_folder, unusable, write_atomic
+from state.files import sync_folder, unusable, write_atomic
+from state.kept_files import read_kept
 from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
@@ -87,8 +89,7 @@ def _restore_all(folder: str) -> list[str]:
     if not os.path.exists(_marker(folder)):
         shutil.rmtree(folder, ignore_errors=True)
         return []
-    note = parse_json(read_bytes(_marker(folder)), _marker(folder))
-    worktree, paths = note["worktree"], note["files"]
+    worktree, paths, added = read_kept(_marker(folder), _from_note)
     if not os.path.isdir(worktree):
         return []
     displaced = []
@@ -98,15 +99,20 @@ def _restore_all(folder: str) -> list[str]:
             moved = _clear_way(worktree, path, aside) or _set_aside(worktree, path, aside)
             displaced += [path] if moved else []
             _restore(worktree, path, _original(folder, number))
-    for path in note.get("added", ()):
+    for path in added:
         WorkingFiles(worktree).take_away(path)
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
     return displaced
 
 
+def _from_note(note: Any) -> tuple[str, list[str], list[str]]:  # noqa: ANN401 – any JSON value
+    """Return the worktree, its broken files, and those that were added beside them."""
+    return str(note["worktree"]), [*note["files"]], [*note.get("added", ())]
+
+
 def _marker(folder: str) -> str:
-    return os.path.join(folder, "files.json")
+    return broken_files_path(folder)
 
 
 def _original(folder: str, number: int) -> str:

@@ -17,6 +17,7 @@ from developer.verify.process import log_name
 from developer.verify.trees import show_names, stand_in
 from shared.git.repository import repository_at
 from shared.git.worktree import make_worktree, remove_worktree
+from shared.resources import CANARY
 from shared.sandbox import is_available
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ class InWorktree:
         job = self._job
         beside = {path: stand_in(path) for path in job.beside}
         try:
-            yield break_files(job.file("canary"), job.worktree, files, beside)
+            yield break_files(job.file(CANARY), job.worktree, files, beside)
         finally:
-            self._notes += displaced(restore_files(job.file("canary")))
+            self._notes += displaced(restore_files(job.file(CANARY)))
 
     def _stopped(self) -> bool:
         return self._say("")

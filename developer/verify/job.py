@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from developer.verify.process import failing_pipes
 from shared.config import Config, commands_hash, named_commands
-from state.files import read_json, unusable
+from shared.resources import verification_path
+from state.files import unusable
+from state.kept_files import read_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -208,7 +210,7 @@ class Running:
 
 def verify_file(state_dir: str, name: str) -> str:
     """Return the path of the file `name` in the run's `verify` folder, made if missing."""
-    folder = os.path.join(state_dir, "verify")
+    folder = verification_path(state_dir)
     try:
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o700)
@@ -221,7 +223,4 @@ def verify_file(state_dir: str, name: str) -> str:
 
 def read_note(path: str) -> dict[str, Any]:
     """Return the JSON object in one of the planner's own files, or {} if there is no such file."""
-    if not os.path.exists(path):
-        return {}
-    data = read_json(path)
-    return data if isinstance(data, dict) else {}
+    return read_kept(path, lambda data: dict(data.items())) if os.path.exists(path) else {}

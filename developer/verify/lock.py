@@ -17,7 +17,7 @@ from shared.git.repository import repository_at
 from shared.git.scratch import clear
 from shared.git.worktree import remove_worktree
 from shared.place.turns import Alone
-from shared.resources import command
+from shared.resources import CANARY, command
 from state.errors import Refused
 from state.files import unusable
 
@@ -68,13 +68,16 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
 
 def recover(state_dir: str) -> list[str]:
     """Clean up after a killed verification; return broken files that commands had overwritten."""
-    displaced = restore_files(verify_file(state_dir, "canary"))
+    displaced = restore_files(verify_file(state_dir, CANARY))
     clear(os.path.join(state_dir, "verify"))
     remove_tree(verify_file(state_dir, TEMPORARY_FOLDER))
     base = verify_file(state_dir, "base")
     if os.path.lexists(base):
-        job = read_note(verify_file(state_dir, "job.json"))
-        remove_worktree(repository_at(job["repository"]), base)
+        repository = read_note(verify_file(state_dir, "job.json")).get("repository")
+        if repository:
+            remove_worktree(repository_at(repository), base)
+        else:  # set aside as damaged; git forgets a worktree that is gone
+            remove_tree(base)
     return displaced
 
 

@@ -23,6 +23,7 @@ from shared.git.commit_steps import (
     MESSAGE,
     POST_COMMIT,
     message_file,
+    on_branch,
     steps_of_commit,
 )
 from shared.git.hooks import Ran, hook_folder, ran_hooks, wrapped_hooks
@@ -111,14 +112,10 @@ def _script(stage: Stage, folder: str, hooks: Sequence[str], intended: Intended)
     def git(*words: str) -> str:
         return shlex.join(["git", *words])
 
-    def quietly(*words: str) -> str:
-        return git("-c", "core.hooksPath=/dev/null", *words)
-
     *moving, _, was = intended.move("")
     return "\n".join([
-        quietly("symbolic-ref", "HEAD", intended.branch),
-        quietly("update-ref", intended.branch, intended.at.commit),
-        quietly("read-tree", "--reset", intended.tree),
+        on_branch(intended.branch, intended.at.commit),
+        git("-c", "core.hooksPath=/dev/null", "read-tree", "--reset", intended.tree),
         'GIT_INDEX_FILE="$(git rev-parse --absolute-git-dir)/index"; export GIT_INDEX_FILE',
         steps_of_commit(folder, ["git"], intended, stage.message),
         f'read -r made <"$folder/{COMMIT}"',

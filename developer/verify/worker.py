@@ -24,6 +24,7 @@ from shared.config import commands_hash, write_paths
 from shared.git.repository import repository_at, within
 from shared.place.enter import CannotEnter
 from shared.place.level import lesser
+from shared.resources import CANARY
 from shared.test_files import is_test
 from state.errors import AGAIN, Problem, Refused
 from state.files import read_json, unusable, write_json
@@ -80,7 +81,7 @@ def worker_main(state_dir: str) -> int:
         text = f"verify failed: {error!r}; the traceback is in {job.file('worker.log')}"
         answer = {"problems": [_as_json(Problem("internal", "plan verify", text))]}
     finally:
-        restore_files(job.file("canary"))
+        restore_files(job.file(CANARY))
     write_json(job.file("result.json"), answer)
     return 0
 
@@ -97,7 +98,7 @@ class _Verification:
         """Run all verify commands and return the content for result.json."""
         job = self.job
         repository = repository_at(job.repository, job.opened)
-        self.notes += displaced(restore_files(job.file("canary")))
+        self.notes += displaced(restore_files(job.file(CANARY)))
         for attempt in range(TRIES):
             before = users_tree(repository)
             done = self._in_place() if job.in_place else self._by(InWorktree(job, self._say))

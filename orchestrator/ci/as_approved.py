@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shared.git.signing import form_of, is_by
-
 if TYPE_CHECKING:
     from shared.approval import Approval
     from shared.git.history import Stored
@@ -28,19 +26,4 @@ def other_people(given: Approval, stored: Stored) -> dict[str, str]:
 
     Form 1 names none of them, and form 2 nobody whom git could not name.
     """
-    if given.form == 1:
-        return {}
-    names = {"author": (given.author, stored.author),
-             "committer": (given.committer, stored.committer)}  # fmt: skip
-    found = {
-        field: f"names {theirs} as {field}, and the approval {approved}"
-        for field, (approved, theirs) in names.items()
-        if approved not in ("", theirs)
-    }
-    if not is_by(stored.signature, given.signing):
-        signed = (
-            f"a signature of {form_of(stored.signature)}" if stored.signature else "no signature"
-        )
-        key = f"the key {given.signing}" if given.signing else "none"
-        found["signing"] = f"has {signed}, and the approval names {key}"
-    return found
+    return given.people.differences(stored) if given.people else {}

@@ -24,7 +24,7 @@ from orchestrator.ci.validate_approval import Asked, judge_approvals
 from shared import plan_refs
 from shared.config import load_config
 from shared.config_keys import PROVEN_ONLY
-from shared.git.command import FETCH_ALL
+from shared.git.failure import FETCH_ALL
 from shared.git.merged import merge_of
 from shared.git.verdict import compare, reverse
 from state.errors import Problem, Refused

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.ci.as_approved import is_on_base, other_people
 from orchestrator.ci.beside import beside_plan
 from orchestrator.ci.committed_plans import Plans
 from orchestrator.ci.limits import (
@@ -17,7 +18,7 @@ from orchestrator.ci.limits import (
     size_problem,
     within_memory,
 )
-from orchestrator.ci.validate_approval import recorded
+from orchestrator.ci.validate_approval import is_sent, recorded
 from orchestrator.ci.validate_range import known_commit
 from shared.config import load_config
 from shared.git.change import check_blobs
@@ -165,4 +166,7 @@ def _check_commit(
     if f"Plan-Digest: {digest}" not in made.message.splitlines():
         text = f"the commit message does not name this plan: it has no line Plan-Digest: {digest}"
         problems.append(Problem("invalid", f"{file} {wanted.commit}", text))
+    if given and is_on_base(given, made.stored) and not is_sent(digest, repository.root):
+        differs = other_people(given, made.stored)
+        problems += [Problem("invalid", f"{commit} {at}", text) for at, text in differs.items()]
     return sorted(beside | copies), problems

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shared.approval import Approval
     from shared.git.history import Stored
     from shared.git.repository import Repository
+    from state.database import Run
 
 
 class Judged(NamedTuple):
@@ -200,7 +201,17 @@ def recorded(file: str, digest: str | None, folder: str) -> tuple[Approval | Non
 
 def _of_run(digest: str | None, folder: str) -> str:
     """Return the path of the approval.json of the run with this digest, "" if there is none."""
-    root = find_repository(folder).root
-    path = os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
-    runs = Database(path).runs() if resources.is_database(path) else []
-    return next((approval.path_in(r.state_dir) for r in runs if r.digest == digest), "")
+    return next((approval.path_in(r.state_dir) for _, r in _runs(digest, folder)), "")
+
+
+def is_sent(digest: str, folder: str) -> bool:
+    """Return whether this machine's run of a plan was approved on another machine."""
+    return any(approval.is_sent(database, run) for database, run in _runs(digest, folder))
+
+
+def _runs(digest: str | None, folder: str) -> list[tuple[Database, Run]]:
+    path = os.path.join(find_repository(folder).root, resources.PLANNER_FOLDER, resources.DATABASE)
+    if not resources.is_database(path):
+        return []
+    database = Database(path)
+    return [(database, run) for run in database.runs() if run.digest == digest]

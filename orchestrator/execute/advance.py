@@ -18,7 +18,7 @@ from shared.mode.guarded import is_guarded
 from shared.plan_file import check_frozen
 from state.channels import IN_ADVANCE
 from state.errors import Refused
-from state.stages import SUBMITTED
+from state.stages import ACTIVE, SUBMITTED
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -71,7 +71,7 @@ def approve_in_advance(state: State) -> None:
     with state.lock("auto"):
         state.reload()
         auto = state.database.auto(state.run)
-        if auto is None or state.run.stage != SUBMITTED or state.run.status != "ACTIVE":
+        if auto is None or state.run.stage != SUBMITTED or state.run.status != ACTIVE:
             return
         plan = check_frozen(state)
         if beyond(plan, state.config["config"], auto):

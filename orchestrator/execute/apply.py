@@ -30,6 +30,7 @@ from state.changes import plan_changes
 from state.errors import Refused
 from state.files import write_json
 from state.models import Base
+from state.stages import ACTIVE, COMPLETED
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -51,7 +52,7 @@ def apply_plan(state: State) -> Running | None:
         return running
     with state.lock("exec apply"), naming_other_runs(state), holding(state):
         plan = load_approved(state)
-        if state.run.status == "COMPLETED":
+        if state.run.status == COMPLETED:
             return None
         repository, vault = open_repository(state)
         changes = plan_changes(plan)
@@ -79,7 +80,7 @@ def apply_plan(state: State) -> Running | None:
 def _keep_up(state: State) -> None:
     """Without git, keep what the user has changed since the plan was made, before it is applied."""
     applied = journal_state(resources.journal_path(state.state_dir)) not in (None, "undone")
-    if is_kept(state.run.repository) and not applied and state.run.status == "ACTIVE":
+    if is_kept(state.run.repository) and not applied and state.run.status == ACTIVE:
         load_approved(state)
         keep_up(state.repository)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from developer.move_base import files_behind
 from orchestrator.execute.to_come import commit_to_come
-from orchestrator.submit.page.render import refresh_page
+from orchestrator.submit.readable import refresh
 from orchestrator.upkeep.adopt import adopt
 from shared import approval, digests, plan_refs, resources, ssh_signature
 from shared.drift import check_run
@@ -32,6 +32,7 @@ from state.database import Database
 from state.errors import Problem, Refused
 from state.files import read_bytes
 from state.frozen_bytes import digest_of
+from state.stages import ACTIVE
 
 if TYPE_CHECKING:
     from shared.approval import Approval
@@ -73,7 +74,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
 def waiting_with(folder: str, digest: str) -> str | None:
     """Return the folder of the only active run whose plan has this digest, else None."""
     path = resources.repository_database(folder)
-    runs = Database(path).runs("ACTIVE") if path else []
+    runs = Database(path).runs(ACTIVE) if path else []
     found = [r.state_dir for r in runs if r.digest == digest and os.path.isdir(r.state_dir)]
     return found[0] if len(found) == 1 else None
 
@@ -95,7 +96,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
                 database.approve(state.run, digest, consent.who, consent.channel)
                 state.move("approve", consent.who, detail=consent.detail, step=2)
                 Execution(state).begin()
-            refresh_page(state)
+            refresh(state)
 
 
 def _refuse_overtaken_design(state: State, plan: Plan) -> None:
@@ -133,7 +134,8 @@ def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[A
         found = asked.with_signature(signed.armored)
     signers = approval.allowed_signers(repository.git, asked.base)
     channel, who = approval.signed_by(found, signers)
-    return found._replace(word=channel, who=who), Consent(channel, who=who)
+    why = approval.SENT if given.file else ""
+    return found._replace(word=channel, who=who), Consent(channel, why, who)
 
 
 def _rows(state: State) -> list[Planning]:

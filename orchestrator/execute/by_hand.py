@@ -80,7 +80,7 @@ def is_proved(state: State, repository: Repository, changes: Sequence[Change]) -
 
 
 def proof_text(state: State, repository: Repository, changes: Sequence[Change]) -> str:
-    """Return the proof in words if the user has committed the plan by hand, else an empty text."""
+    """Return what is proved if the user has committed the plan by hand, else an empty text."""
     made = _made(state, repository, changes)
     if made is None:
         return ""
@@ -91,13 +91,22 @@ def proof_text(state: State, repository: Repository, changes: Sequence[Change]) 
     between = f"{made.parent[:12]}..{made.commit[:12]}"
     if _detail(state).endswith(_AND_REST):
         return (
-            f"Proved: {between}, your own commits and one that holds the rest, hold all approved "
+            f"{between}, your own commits and one that holds the rest, hold all approved "
             f"changes, blob by blob.{also}"
         )
     return (
-        f"Proved: your own commits, {between}, hold all approved "
+        f"your own commits, {between}, hold all approved "
         f"changes, blob by blob, so nothing more is committed.{also}"
     )
+
+
+def commits_of(state: State, repository: Repository, changes: Sequence[Change]) -> list[str]:
+    """Return the commits that hold the plan of a completed run: its own, or those by hand."""
+    made = _made(state, repository, changes)
+    if made is None:
+        return [state.run.commit_id or ""]
+    words = ("--first-parent", f"{made.parent}..{made.commit}", "--", *sorted(made.paths))
+    return repository.git.having(GIT_LITERAL_PATHSPECS="1").text("rev-list", *words).split()
 
 
 def _line_in(repository: Repository, made: ByHand, line: str) -> str:

@@ -22,6 +22,7 @@ from shared.requirements_record import lane_of
 from shared.workspace import open_repository
 from state.changes import plan_changes
 from state.errors import Refused
+from state.stages import COMPLETED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +84,7 @@ def commit_or_end(state: State) -> Sequence[Change]:
     with state.lock("exec commit"), holding(state):
         changes = plan_changes(load_approved(state))
         repository, vault = open_repository(state)
-        if state.run.status == "COMPLETED":
+        if state.run.status == COMPLETED:
             problems = check_tree(repository, vault, changes)
             for problem in problems:
                 problem.allowed = "the run has ended: nothing is left to do"

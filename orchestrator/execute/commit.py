@@ -6,12 +6,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute import by_hand
+from orchestrator.execute.people import approved_people
 from orchestrator.execute.reconcile import reconcile
 from orchestrator.run import cleanup
 from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import files_beside, message_of
-from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
+from orchestrator.submit.readable import refresh
 from shared import approval, archive, drift, plan_refs, resources
 from shared.approval import Approval
 from shared.execution.holder import holding
@@ -30,6 +31,7 @@ from state.changes import plan_changes
 from state.channels import UNPROVEN_CHANNEL
 from state.errors import AGAIN, Refused
 from state.files import TEMPORARY, read_bytes
+from state.stages import ACTIVE, CANCELLED, COMPLETED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +67,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         changes = plan_changes(plan)
         copies = files_beside(state, plan, read_bytes(state.plan_path))
         extra: Extra = {**(also.files if also else {}), **copies}
-        if state.run.status != "COMPLETED":
+        if state.run.status != COMPLETED:
             check_applied(state)
             sweep_archive(state, repository)
             known = (*also.files, *also.shown) if also else ()
@@ -79,7 +81,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             with state.database:
                 state.move("finish", "program", detail=detail, commit_id=commit_id)
             keep_goals(state)
-            refresh_page(state)
+            refresh(state)
         cleanup.tidy(state)
         if not by_hand.is_proved(state, repository, changes):
             problems = check_commit(repository, state.run.commit_id or "", changes, extra)
@@ -130,8 +132,10 @@ def _make(
     What leads out by an undo is one of the plan's run, also where requirements are committed.
     """
     accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
+    people = approved_people(state, work.repository)
+    words = (work.repository, work.vault, changes, message, extra)
     try:
-        made = commit(work.repository, work.vault, changes, message, extra, leave=accepted)
+        made = commit(*words, leave=accepted, people=people)
     except Refused as refusal:
         raise _leading(refusal, state.command("undo")) from None
     return made.commit
@@ -151,7 +155,9 @@ def _keep(state: State, plan: Plan, commit: str, staged: Sequence[str]) -> None:
     approved = state.database.approved_by(state.run, plan.digest or "")
     channel, who = approved or (UNPROVEN_CHANNEL, "")
     digest, base = plan.digest or "", plan.base.commit if plan.base else ""
-    given = Approval(digest, base, word=channel, who=who, commit=commit, staged=tuple(staged))
+    # Without a file nothing says who was to commit it, which form 1 leaves open.
+    given = Approval(digest, base, word=channel, who=who, form=1)
+    given = given._replace(commit=commit, staged=tuple(staged))
     approval.note_commit(state.state_dir, given)
     plan_refs.keep(state, plan, render_plan(plan, state.database.answers(state.run)))
 
@@ -172,7 +178,7 @@ def applied_plan(state: State) -> Plan | None:
     """Return a run's approved plan whose bytes are in the user's tree; None if they are not."""
     if journal_state(resources.journal_path(state.state_dir)) != "applied":
         return None
-    ended = state.run.status == "CANCELLED" or state.run.digest is None
+    ended = state.run.status == CANCELLED or state.run.digest is None
     return None if ended else load_approved(state)
 
 
@@ -188,7 +194,7 @@ def finish_uncommitted(state: State, why: str) -> None:
     """End a run whose applied plan the program does not commit."""
     with state.lock("exec finish"):
         state.reload()
-        if state.run.status == "ACTIVE":
+        if state.run.status == ACTIVE:
             with state.database:
                 state.move("finish", "program", detail=why)
             keep_goals(state)

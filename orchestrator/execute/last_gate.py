@@ -11,6 +11,7 @@ from orchestrator.submit.freeze import freeze_plan
 from shared.qr.types import LoopState
 from shared.steps.entry_points import find_workflow
 from state.errors import Refused
+from state.stages import ACTIVE
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -46,7 +47,7 @@ def submit_if_due(state: State, *, by_agent: bool = False) -> None:
 def is_due(state: State) -> bool:
     """Return whether all that is left of planning is to freeze the plan."""
     run = state.run
-    if run.status != "ACTIVE" or run.digest is not None:
+    if run.status != ACTIVE or run.digest is not None:
         return False
     workflow = find_workflow(run.workflow)
     if run.workflow == "executor" and not state.is_writing:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from orchestrator.submit.message import files_beside
 from shared.approval import Approval
-from shared.git.identity import identities
 from shared.git.intended import tree_to_come
-from shared.git.signing import key_named
+from shared.git.people import people_here
 from shared.requirements_record import lane_of
 from shared.workspace import open_repository
 from state.changes import plan_changes
@@ -32,11 +31,9 @@ def commit_to_come(state: State, plan: Plan) -> Approval:
     tree = None
     if plan.base and changes and not plan.base.snapshot:
         tree = tree_to_come(repository, vault, plan.base.tree, changes, copies)
-    author, committer = identities(repository.git)
     return Approval(
         plan.digest or "", plan.base.commit if plan.base else "", tree,
-        (*sorted(copies), *_lane(state, repository.root)), author, committer,
-        key_named(repository),
+        (*sorted(copies), *_lane(state, repository.root)), *people_here(repository),
     )  # fmt: skip
 
 

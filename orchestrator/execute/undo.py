@@ -9,7 +9,7 @@ from orchestrator.run import cleanup
 from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.strategy_result import keep_goals
 from orchestrator.submit.message import message_of
-from orchestrator.submit.page.render import refresh_page
+from orchestrator.submit.readable import refresh
 from shared import archive, drift, resources
 from shared.git.apply import TakenBack, apply, undo
 from shared.git.change import ends, revert_changes
@@ -52,7 +52,7 @@ def undo_plan(state: State, who: str = HOST) -> Undone:
     """Undo the applied plan of a run: restore the old file contents, or make a revert commit."""
     with state.lock("undo"), naming_other_runs(state):
         done = _undo(state, who)
-        refresh_page(state)
+        refresh(state)
     return done
 
 

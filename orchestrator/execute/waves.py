@@ -34,6 +34,7 @@ from state.edits import apply_edits
 from state.errors import Problem, Refused
 from state.execution import COMPLETED, IN_PROGRESS
 from state.milestones import files_of
+from state.stages import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +88,7 @@ def go_on(state: State) -> Finished:
 
 def _sit_out_rate_limit(state: State) -> None:
     """Wait, at most a minute, while a rate limit is all that keeps milestones from starting."""
-    if not state.is_writing or state.run.status != "ACTIVE":
+    if not state.is_writing or state.run.status != ACTIVE:
         return
     view = View(state)
     at = view.held_off()
@@ -152,7 +153,7 @@ def hand_in(state: State, attempt: Attempt, path: str, role: str | None) -> Fini
             _store(state, milestone.id, result, role or "host")
         elif known.status != COMPLETED or known.attempts != attempt.number:
             raise late
-    if role is None and state.run.status == "ACTIVE" and not result.error:
+    if role is None and state.run.status == ACTIVE and not result.error:
         return go_on(state)
     following = state.command("exec", "next")
     return Finished(following, handed_in=role is not None, found=found)

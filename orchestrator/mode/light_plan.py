@@ -14,7 +14,7 @@ from orchestrator.run import end
 from orchestrator.run.limits import settle
 from orchestrator.run.settings import light_settings, refuse_turned_off, write_light_settings
 from orchestrator.run.start import bind_agent
-from orchestrator.submit.page.render import refresh_page
+from orchestrator.submit.readable import refresh
 from quality_reviewer.light_words import unproven_of_light
 from shared import drift, resources
 from shared.digests import SHORTEST
@@ -171,7 +171,7 @@ def reject(found: Mode, digest: str | None, reason: str) -> None:
         raise Refused("refused", digest or "", text, found.digest or "nothing was submitted")
     if found.state is not None:
         found.note = end.reject(found.state, reason)
-        refresh_page(found.state)
+        refresh(found.state)
     else:
         found.change("reject", UNPROVEN, reason)
 
@@ -180,7 +180,7 @@ def cancel(found: Mode) -> None:
     """End planning mode at any stage; if it belongs to a run, cancel the run too."""
     if found.state is not None:
         found.note = end.cancel(found.state)
-        refresh_page(found.state)
+        refresh(found.state)
     else:
         found.change("cancel", UNPROVEN)
 

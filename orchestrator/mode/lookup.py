@@ -69,7 +69,7 @@ class Mode:
         """Return the planning status stored for the active run, or for the agent without a run."""
         if self.state is not None:
             return self.state.run.status
-        return status_of(self.row) if self.row else "IDLE"
+        return status_of(self.row) if self.row else IDLE
 
     @property
     def revision(self) -> int:

@@ -11,7 +11,7 @@ from shared.mode.guarded import is_guarded, unguarded
 from shared.place.level import level
 from shared.resources import fill, read_prompt
 from state.light import DONE, NO_PLAN, STARTED, open_questions
-from state.stages import EXECUTING, GATHERING, INACTIVE, READ_ONLY, SUBMITTED, described
+from state.stages import EXECUTING, GATHERING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED, described
 
 if TYPE_CHECKING:
     from orchestrator.mode.lookup import Mode
@@ -56,7 +56,7 @@ def status_of(found: Mode) -> dict[str, Any]:
     return {
         "agent": found.agent,
         "stage": found.stage,
-        "paused": found.status == "PAUSED",
+        "paused": found.status == PAUSED,
         "task": row.task_description if row and own else None,
         "reason": row.reason if row and own else None,
         "remarks": found.remarks if own else [],
@@ -84,7 +84,7 @@ def _agents(found: Mode) -> list[Planning]:
 
 def render_mode(found: Mode) -> str:
     """Return planning mode as a printed block: stage, plan, the next command and who types it."""
-    stage = described(found.stage, found.status) if found.status == "PAUSED" else found.stage
+    stage = described(found.stage, found.status) if found.status == PAUSED else found.stage
     block = Block("result", stage=stage, agent=found.agent, digest=found.digest)
     task = " ".join(part for part in (found.limit_note, found.note, _task(found)) if part)
     block.task(task)
@@ -110,7 +110,7 @@ def _shell(found: Mode) -> str | None:
 
 def _task(found: Mode) -> str:
     """Return the prompt for the stage of planning; for a run, a pointer to the run's own steps."""
-    if found.status == "PAUSED":
+    if found.status == PAUSED:
         why = f": {found.halted}" if found.halted else ""
         return fill(read_prompt("orchestrator", "mode", "paused"), {"why": why})
     if found.state is not None:
@@ -128,7 +128,7 @@ def _task(found: Mode) -> str:
 
 
 def _what_next(block: Block, found: Mode) -> Block:
-    if found.status == "PAUSED":
+    if found.status == PAUSED:
         return block.next("resume", found.command("resume"))
     if found.state is not None:
         return block.next("done", found.command("step", found.state.run.workflow))

@@ -13,11 +13,11 @@ from shared import resources
 from shared.plan_file import after_edits, open_plan
 from shared.requirements_record import lane_of
 from state import store
-from state.context import check_context, task_items, user_context
-from state.errors import Refused
+from state.context import OVERRULED, check_context, task_items, user_context
+from state.errors import Problem, Refused
 from state.files import write_json
 from state.kept_files import gone, read_kept
-from state.written_json import checked, list_of
+from state.written_json import an_object, checked, list_of
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -31,8 +31,14 @@ _EXAMPLE = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}
 _QUESTIONS = list_of({"type": "object", "allowed": _EXAMPLE}, _EXAMPLE, minItems=1, maxItems=3)
 STEP = 2  # context-verify
 _ASSUMED = "assumptions"
+_TEXTS = "each is a list of strings"
+_LATER = an_object(
+    dict.fromkeys((_ASSUMED, OVERRULED), list_of({"type": "string", "minLength": 1}, _TEXTS)),
+    [],
+    _TEXTS,
+)
 # What the approver sees of an assumption that what was said later has overruled.
-OVERRULED = " → holds no more, by what was said later"
+HOLDS_NO_MORE = " → holds no more, by what was said later"
 
 
 def set_context(state: State, value: object) -> None:
@@ -60,16 +66,15 @@ def new_context(state: State, value: object) -> Context | None:
     if state.run.step <= STEP:
         return check_context(_with_given(given, value))
     stored = _stored(state)
-    if isinstance(value, dict) and set(value) == {_ASSUMED}:
-        still = check_context({**stored, **value})[_ASSUMED]
-        now = _with_overruled(stored[_ASSUMED], still)
+    if isinstance(value, dict) and value and value.keys() <= {_ASSUMED, OVERRULED}:
+        now = _with_overruled(stored[_ASSUMED], value)
         return None if now == stored[_ASSUMED] else {**stored, _ASSUMED: now}
     if _with_given(given, value) in (stored, {k: v for k, v in stored.items() if v}):
         return None
     text = "context.json is read-only once step 2 (context-verify) is done"
     quote = state.command("context", "add-quote", "TEXT")
-    allowed = f"to add what the user said later, run {quote}; where an assumption holds no more, "
-    allowed += f'give those that still hold, alone: {{"op": "context", "{_ASSUMED}": […]}}'
+    allowed = f"to add what the user said later, run {quote}; for assumptions, alone: "
+    allowed += f'{{"op": "context", "{_ASSUMED}": [new ones], "{OVERRULED}": [what holds no more]}}'
     raise Refused("frozen", "context.json", text, allowed)
 
 
@@ -84,13 +89,24 @@ def _stored(state: State) -> Json:
     return read_kept(path, dict)
 
 
-def _with_overruled(known: list[str], still: list[str]) -> list[str]:
-    """Return the assumptions that were known, those that hold no more marked so, and new ones."""
-    kept = [
-        text if text in still or text.endswith(OVERRULED) else f"{text}{OVERRULED}"
-        for text in known
+def _with_overruled(known: list[str], value: Json) -> list[str]:
+    """Return the assumptions that were known, those that hold no more marked so, and new ones.
+
+    Refused where what is overruled was not assumed, word for word.
+    """
+    lists = checked(value, _LATER, "context")
+    ended, new = lists.get(OVERRULED, []), lists.get(_ASSUMED, [])
+    then = [text.removesuffix(HOLDS_NO_MORE) for text in known]
+    problems = [
+        Problem("not_found", f"{OVERRULED}[{n}]", "no assumption has these words", "\n".join(known))
+        for n, text in enumerate(ended)
+        if text not in then
     ]
-    return [*kept, *(text for text in still if text not in kept)]
+    if problems:
+        raise Refused.of(problems)
+    kept = [f"{text}{HOLDS_NO_MORE}" if text in ended else was
+            for text, was in zip(then, known, strict=True)]  # fmt: skip
+    return [*kept, *(text for text in new if text not in kept)]
 
 
 def with_context(state: State, plan: Plan, context: Context) -> Plan:

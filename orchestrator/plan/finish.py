@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from developer.candidates.detect import adopt, choose, pass_over, refuse_unable
 from developer.capture import capture_into
-from developer.verification import still_running, verify_plan, with_results
+from developer.verification import verify_plan, with_results
+from developer.verify.background import WAIT_S, wait_until_idle
 from developer.verify.job import Running
 from orchestrator.open_questions import open_questions, refuse_while_asked
 from orchestrator.plan.check import (
@@ -41,7 +42,7 @@ from state import store
 from state.errors import Refused
 from state.execution import COMPLETED
 from state.phases import CODE_PHASES, DOCS_PHASES
-from state.stages import READ_ONLY
+from state.stages import ACTIVE, READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def finish_phase(
     _check_due(state, phase, batch)
     check_run(state)
     refuse_while_asked(state, stored, by_agent=by_agent)
-    if phase != "plan-design" and (running := still_running(state)):
+    if phase != "plan-design" and (running := wait_until_idle(state.state_dir, WAIT_S)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
         work = _work(state, phase, batch, role, choice)._replace(again=again)
@@ -148,7 +149,7 @@ def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> b
     if state.run.digest is not None:
         check_frozen(state)
     passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
-    planning = state.run.stage in READ_ONLY and state.run.status == "ACTIVE"
+    planning = state.run.stage in READ_ONLY and state.run.status == ACTIVE
     if not (passed and planning and plan.frozen_at):
         return False
     written_at = os.stat(state.plan_path).st_mtime_ns

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.folders import make_planner_folder
 from orchestrator.queue.waiting import LIST, places
-from shared.git.repository import check_startable, exclude_planner, find_repository
+from shared.git.readiness import check_startable
+from shared.git.repository import exclude_planner, find_repository
 from shared.mode.where import database_path
 from state.actors import HOST
 from state.database import Database

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shared.builders import counted, first_of, shortened, visible_line
 from shared.resources import command
 from state.errors import Refused
-from state.stages import INACTIVE
+from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE, INACTIVE, PAUSED
 
 if TYPE_CHECKING:
     from shared.builders import Block
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from state.rows import Queued
 
 READY, WAITING = "READY", "WAITING"
-UNDER_WAY = ("IDLE", "ACTIVE", "PAUSED")
+UNDER_WAY = (IDLE, ACTIVE, PAUSED)
 LIST = "planner queue list"
 _MOST_SHOWN = 160  # characters of a request
 _MOST_LINES = 20
@@ -66,8 +66,8 @@ def places(database: Database) -> list[Place]:
             if run.request == row.request and run.created_at >= row.at and run not in taken.values()
         ]  # fmt: skip
         if own:  # what was cancelled may have been started again
-            taken[row.id] = next((run for run in own if run.status != "CANCELLED"), own[0])
-    done = {name for name, run in taken.items() if run.status == "COMPLETED"}
+            taken[row.id] = next((run for run in own if run.status != CANCELLED), own[0])
+    done = {name for name, run in taken.items() if run.status == COMPLETED}
     return [
         Place(row, taken.get(row.id), [_with_status(n, taken) for n in row.after if n not in done])
         for row in rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import Also, applied_plan, commit_plan, commit_without_plan
+from orchestrator.execute.people import other_people, proved_or_not
 from orchestrator.requirements import closed
 from orchestrator.requirements_lane import history, staging
 from orchestrator.requirements_lane.transition import carry_out, forget
@@ -16,7 +17,7 @@ from orchestrator.requirements_steps import run_of
 from shared import resources
 from shared.builders import counted
 from shared.git.proof import trailers
-from shared.git.repository import check_startable
+from shared.git.readiness import check_startable
 from shared.requirements_record import read_lane
 from state.errors import Refused
 from state.files import write_json
@@ -40,6 +41,8 @@ class Closed(NamedTuple):
     digest: str | None
     changes: Sequence[Change]
     files: Sequence[str]
+    # How its people and signature are not as approved, in words.
+    others: Sequence[str]
 
 
 def commit_completed(state: State, facts: Lane) -> Closed:
@@ -84,7 +87,8 @@ def _close(state: State, facts: Lane) -> Closed:
     else:
         changes = []
         commit = commit_without_plan(state, Also(facts.message, files))
-    made = Closed(commit, plan.digest if plan else None, changes, list(files))
+    others = other_people(run, run.repository, [commit]) if run and plan else []
+    made = Closed(commit, plan.digest if plan else None, changes, list(files), others)
     facts.end_round()
     facts.told = _proof_text(made)
     carry_out(state, facts, "closed", [], closed())
@@ -94,10 +98,9 @@ def _close(state: State, facts: Lane) -> Closed:
 def _proof_text(closed: Closed) -> str:
     text = f"The last round is commit {closed.commit}."
     if closed.digest:
-        text += (
-            f" Proved against its parent: {counted(len(closed.changes), 'file')} exactly as the "
-            f"plan {closed.digest} has them."
-        )
+        files = counted(len(closed.changes), "file")
+        text += f" {proved_or_not(closed.others)}: against its parent {files} exactly as the plan "
+        text += f"{closed.digest} has them."
     return f"{text} Also in it: {', '.join(closed.files)}."
 
 

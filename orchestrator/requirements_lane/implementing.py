@@ -15,13 +15,15 @@ from orchestrator.requirements_text import decode_requirements, requirements_in
 from orchestrator.run.choices import Choices
 from orchestrator.run.start import Started, join, start_run
 from shared.git.private import is_in_no_repository
-from shared.git.repository import check_startable, head
+from shared.git.readiness import check_startable
+from shared.git.repository import head
 from shared.named_files import read_answer
 from shared.requirements_record import IN_WORK, NEW, TODO, write_lane
 from shared.resources import lane_path
 from shared.todo import refresh_todo
 from state.errors import Refused
 from state.files import write_json
+from state.stages import ACTIVE, PAUSED
 
 if TYPE_CHECKING:
     from orchestrator.requirements_lane.transition import Operation
@@ -93,7 +95,7 @@ def _summary(state: State, file: str | None) -> list[str]:
 def _start(state: State, facts: Lane) -> Started:
     """Start the run that implements the requirements, or join the one that does it already."""
     run = run_of(facts)
-    if run is None or run.run.status not in ("ACTIVE", "PAUSED"):
+    if run is None or run.run.status not in (ACTIVE, PAUSED):
         started = _start_new(state, facts)
     else:
         started = Started(run)

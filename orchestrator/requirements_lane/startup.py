@@ -26,10 +26,9 @@ from orchestrator.run.settings import check_enabled, git_of, write_lane_settings
 from orchestrator.run.start import new_run
 from shared import resources
 from shared.git.private import is_in_no_repository
+from shared.git.readiness import check_readable, check_startable
 from shared.git.repository import (
     Repository,
-    check_readable,
-    check_startable,
     exclude_planner,
     find_repository,
     head,

@@ -15,10 +15,18 @@ from orchestrator.requirements import number_of
 from shared import resources
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
-from shared.requirements_record import HISTORY, LANE, WORKFLOW, Lane, read_lane, write_lane
+from shared.requirements_record import (
+    HISTORY,
+    LANE,
+    WORKFLOW,
+    Lane,
+    read_lane,
+    read_transition,
+    write_lane,
+)
 from state.beneath import Beneath
 from state.errors import Refused
-from state.files import read_json, sync_folder, write_json
+from state.files import sync_folder, write_json
 from state.stages import ACTIVE, CANCELLED, COMPLETED, PAUSED
 
 if TYPE_CHECKING:
@@ -92,8 +100,7 @@ def carry_out(state: State, facts: Lane, name: str, operations: list[Operation],
 def interrupted(state: State) -> dict[str, Any] | None:
     """Return the transition that a crash has interrupted, or None."""
     path = resources.transition_path(state.state_dir)
-    found: dict[str, Any] | None = read_json(path) if os.path.exists(path) else None
-    return found
+    return read_transition(path) if os.path.exists(path) else None
 
 
 def finish(state: State, recorded: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from shared.which_run import quoted
 from state.actors import UNPROVEN
 from state.errors import Refused
 from state.execution import Summary
+from state.stages import CANCELLED, COMPLETED
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -40,11 +41,11 @@ def _end(state: State, action: str, reason: str) -> str:
             undo = state.command("undo")
             allowed = f"run an interrupted `exec apply` again, or undo the changes: {undo}"
             raise Refused("conflict", action, text, allowed)
-        if state.run.status == "COMPLETED":
+        if state.run.status == COMPLETED:
             text = f"the run is completed as commit {state.run.commit_id}"
             raise Refused("refused", action, text, f"undo the commit: {state.command('undo')}")
         cancel_verify(state.state_dir)
-        if state.run.status != "CANCELLED":
+        if state.run.status != CANCELLED:
             with state.database:
                 state.move(action, UNPROVEN, detail=reason)
         tidy(state)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shared.execution.events import settle as settle_decisions
 from shared.mode import limits, sessions
+from state.stages import CANCELLED
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -25,7 +26,7 @@ def settle(state: State) -> None:
         settled = limits.settle(state.database, state.agents[0].agent_name, state.opened_at)
         state.reload()
     sessions.keep(state.database.agent, state.agents, state.database.path, state.run)
-    if settled and state.run.status == "CANCELLED":
+    if settled and state.run.status == CANCELLED:
         # It needs git, which nearly no command does that comes here.
         from orchestrator.run.cleanup import tidy
 

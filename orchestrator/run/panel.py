@@ -199,7 +199,7 @@ def warned_of(payload: Json) -> str:
 def where(state: State) -> str:
     """Return in a few words where a run is: paused, ended, waiting for its person, or its work."""
     run = state.run
-    if run.status not in ("IDLE", "ACTIVE"):
+    if run.status not in (IDLE, ACTIVE):
         return run.status.lower()
     if run.stage == "submitted":
         return "waits for your approval"
@@ -220,7 +220,7 @@ def in_words(state: State, view: View | None) -> str:
     else:
         context = Context(find_workflow(run.workflow), run.step, state, None)
         step = f", step {path_of(context)}"
-    if run.status == "PAUSED":
+    if run.status == PAUSED:
         return f"{does}{step} – paused"
     return f"{does}{step} – waits for {'you' if waits_for_person(state, view) else 'the assistant'}"
 
@@ -234,9 +234,9 @@ def waits_for_person(state: State, view: View | None) -> bool:
 
     Or says what is meant, or what the plan is made against, without which a run does not begin.
     """
-    if state.run.status == "IDLE":
+    if state.run.status == IDLE:
         return state.run.workflow == "planner" or bool(_clarification(state))
-    if state.run.status != "ACTIVE":
+    if state.run.status != ACTIVE:
         return False
     if state.run.stage == "submitted":
         return True

@@ -67,6 +67,7 @@ from state.errors import Refused
 from state.files import Lock, write_json
 from state.models import Base, Checkpoint, Plan
 from state.shape import SCHEMA_VERSION
+from state.stages import ACTIVE, IDLE, PAUSED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,12 +145,12 @@ def _go_on(
     work: list[str] | None,
 ) -> Started:
     """Take up a run; `work` are the paths with uncommitted work, if this command knows them."""
-    if state.run.workflow == STRATEGY and state.run.status == "IDLE" and not chosen.strategy:
+    if state.run.workflow == STRATEGY and state.run.status == IDLE and not chosen.strategy:
         leave_strategy(state)
     take_choices(state, chosen)
     if state.run.workflow == STRATEGY:
         return Started(state)
-    if state.run.status == "IDLE":
+    if state.run.status == IDLE:
         if repository.is_private:
             keep_up(repository)
             only_intents(state)
@@ -219,7 +220,7 @@ def _run_for(repository: Repository, request: str | None) -> State | None:
         return None
     database = Database(path)
     wanted = (request or "").strip()
-    for run in reversed(database.runs("IDLE", "ACTIVE", "PAUSED")):
+    for run in reversed(database.runs(IDLE, ACTIVE, PAUSED)):
         same = run.request == wanted and run.repository == repository.root
         if same and os.path.isdir(run.state_dir):
             return State(run.state_dir, database, run)
@@ -250,7 +251,7 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
     """Add the database row of a run that is about to start; call it in a transaction."""
     values = {
         "run_id": run_id, "request": request, "repository": repository, "state_dir": folder,
-        "depth": "full", "status": "IDLE", "stage": "inactive", "workflow": "planner", "step": 1,
+        "depth": "full", "status": IDLE, "stage": "inactive", "workflow": "planner", "step": 1,
     }  # fmt: skip
     database.add_run(values)
     run = database.run_at(folder)

@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING
 from orchestrator.run.providers import load_models
 from shared import resources
 from shared.config import load_config
+from shared.git.filters_here import check_filters
 from shared.git.private import is_in_no_repository
-from shared.git.repository import (
-    Repository,
-    check_path,
-    check_readable,
-    check_startable,
-    head,
-    private_around,
-    uncommitted,
-)
+from shared.git.readiness import check_path, check_readable, check_startable
+from shared.git.repository import Repository, head, private_around, uncommitted
 from shared.mode import transitions
 from shared.mode.sessions import agent_name
 from shared.user_config import limited, load_user_config
@@ -60,6 +54,8 @@ def check_before(
     transitions.check_only_here(resources.database_path(folder), name)
     if chosen.chat:
         return None
+    if problems := check_filters(repository, resources.user_config_path()):
+        raise Refused.of(problems)
     work = uncommitted(repository) if chosen.base is None else None
     if chosen.base == "head" or work == []:
         commit = head(repository).commit

@@ -24,7 +24,7 @@ from shared.run import open_state
 from shared.steps.entry_points import find_workflow
 from state.channels import UNPROVEN_CHANNEL, approval_text
 from state.modes import MODES
-from state.stages import INACTIVE, READ_ONLY, SUBMITTED
+from state.stages import CANCELLED, COMPLETED, IDLE, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shared.run import State
 
 EXECUTED = ("executor", 2)  # the step that one command does, with no agent
-ENDED = ("COMPLETED", "CANCELLED")
+ENDED = (COMPLETED, CANCELLED)
 _SHOWN = {"why": "because", "digest": "digest", "approval": "approval"}
 _APPLIED = {
     "applied": "they hold what was approved; it is not committed yet",
@@ -65,7 +65,7 @@ def status_of(state: State) -> dict[str, Any]:
         "step": run.step,
         "name": step.name,
         "words": panel.in_words(state, view),
-        "why": state.halted if run.status in ("PAUSED", "CANCELLED") else "",
+        "why": state.halted if run.status in (PAUSED, CANCELLED) else "",
         "revision": run.revision,
         "digest": run.digest,
         "approval": approval_text(state.database.approved_by(run, run.digest or "")),
@@ -137,9 +137,9 @@ def render_status(state: State, said: str = "") -> str:
     block.data("status", "\n".join(rows))
     block.data("open questions", "\n".join(panel.questions(state, view)))
     waiting.add_waiting(block, state.database, starts=False)
-    if status["status"] == "IDLE" and status["workflow"] == "planner":
+    if status["status"] == IDLE and status["workflow"] == "planner":
         return with_bases(block, state.state_dir).render()
-    if status["status"] == "PAUSED":
+    if status["status"] == PAUSED:
         return block.next("resume", state.command("resume")).render()
     return _what_next(block, state, view, status).render()
 

@@ -20,6 +20,7 @@ from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
 from state.beneath import Beneath
 from state.errors import Problem, Refused
+from state.stages import IDLE
 from state.written_json import TEXT, TEXTS, an_object, problems_in
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def judge(state_dir: str | None, verdict: str, file: str | None) -> State:
     """
     state = find_strategy(state_dir)
     given = _checked(verdict, file, state)
-    if state.run.status != "IDLE" and _is_last(state, verdict, given):
+    if state.run.status != IDLE and _is_last(state, verdict, given):
         return state
     with at_work(state, "verdict") as facts:
         at_validation = state.run.step in (number_of("validation"), number_of("extend"))

@@ -8,8 +8,8 @@ from developer.capture import captured_still
 from developer.waiting import put_away
 from orchestrator.open_questions import refuse_while_asked
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
-from orchestrator.submit.page.render import write_page
-from orchestrator.submit.plan_md import render_plan, write_rendered
+from orchestrator.submit.plan_md import render_plan
+from orchestrator.submit.readable import write_readable
 from orchestrator.submit.rehearsal import rehearse
 from orchestrator.submit.size import check_size
 from quality_reviewer.answers import due_again
@@ -63,16 +63,16 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
             with state.database:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
                 # Before it counts, so that what is submitted has its page whatever comes between.
-                _write_readable(state, frozen)
+                _show(state, frozen)
         else:
             frozen = check_frozen(state)
-            _write_readable(state, frozen)
+            _show(state, frozen)
         put_away(state, frozen, compared=compared)
 
 
-def _write_readable(state: State, frozen: Plan) -> None:
+def _show(state: State, frozen: Plan) -> None:
     refresh_todo(state)
-    write_page(state, frozen)
+    write_readable(state, frozen)
 
 
 def _with_users_answers(state: State, plan: Plan) -> Plan:
@@ -97,8 +97,7 @@ def rehearsed(state: State, plan: Plan) -> bytes:
 
 
 def keep_draft(state: State, plan: Plan) -> None:
-    """Write plan.md for a frozen plan, and store both in a ref, so that no folder is needed."""
-    write_rendered(state, plan)
+    """Store a frozen plan and its text in a ref, so that no folder is needed."""
     plan_refs.keep_draft(state, plan, render_plan(plan, state.database.answers(state.run)))
 
 

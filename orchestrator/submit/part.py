@@ -17,6 +17,7 @@ from developer.verify.lock import undisturbed
 from developer.verify.trees import current_tree
 from developer.waiting import discard, put_away
 from orchestrator.submit.freeze import keep_draft, rehearsed
+from orchestrator.submit.readable import write_readable
 from shared import resources
 from shared.drift import check_run
 from shared.git.carry import carry_over
@@ -114,6 +115,7 @@ def _submit(state: State, only: Collection[str], who: str) -> None:
                 "submit", who, detail=f"{', '.join(sorted(only))} of revision {plan.revision - 1}",
                 workflow="executor", step=1, digest=plan.digest, revision=plan.revision,
             )  # fmt: skip
+            write_readable(state, plan)
 
 
 def _check_alone(state: State, part: Plan) -> str:

@@ -6,7 +6,7 @@ fence or quote that they open ends with them.
 
 from __future__ import annotations
 
-import re
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from orchestrator.reviewed import (
@@ -16,66 +16,142 @@ from orchestrator.reviewed import (
     passed_with,
     reviewers_of,
 )
+from orchestrator.submit.figures import cost, figures
+from orchestrator.submit.kinds import GENERATED
+from orchestrator.submit.markdown import code, fence_of, live, one_line
 from orchestrator.submit.outcomes import rows_of_milestone, rows_of_plan
-from shared import resources
-from shared.builders import visible
+from orchestrator.submit.page.facts import STAGES, edited_files
+from orchestrator.submit.since import BASE_MOVED, NO_DIFFERENCE, WITHOUT
+from shared.builders import counted, visible
 from shared.contents import DECIDED, DRAWN, FIRST, GOAL, LIMITS, NOT_BORNE_OUT, answer_of
 from shared.verified import EXERCISED, facts_of
 from state.changes import apart
-from state.files import write_atomic
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from orchestrator.submit.outcomes import Rows
+    from orchestrator.submit.page.facts import Edited, Facts
+    from orchestrator.submit.since import Since
     from shared.contents import Row
-    from shared.run import State
     from state.models import Change, Milestone, Plan
-
-
-# What a viewer of Markdown would not show literally: a tag, a comment, an entity, an image.
-_LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 
 
 # Characters of a patch; who approves sees the rest with `plan diff`.
 MOST_SHOWN = 200_000
 
 
-def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
-    """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
+def render_plan(
+    plan: Plan, answers: Mapping[str, Sequence[str]], of_run: Facts | None = None
+) -> str:
+    """Return the text of plan.md; invisible characters of the plan are shown as escapes.
+
+    Without a run it is the text that is kept with the plan: nothing of it changes any more.
+    """
     parts = rows_of_plan(plan)
+    files = edited_files(plan, of_run.marked if of_run else None)
     lines = [
-        *_head(plan, parts[FIRST]),
+        f"# {one_line(plan.overview.title) or 'Plan'}",
+        "",
+        *_standing(plan, of_run),
+        *_figures(plan, files, of_run),
+        *_about(parts[FIRST]),
+        *(_since(of_run.since) if of_run and of_run.since else ()),
         *_part(NOT_BORNE_OUT, parts),
-        *_part(GOAL, parts),
         *_questions(plan, answers),
+        *_changes(files),
+        *_part(GOAL, parts),
         *_part(DECIDED, parts),
         *_part(LIMITS, parts),
         *_drawn(parts[DRAWN]),
         *_milestones(plan),
         *verified(plan),
-        *reviews(plan),
+        *_folded("Details: ids, blobs, and the history of the reviews", _details(plan, files)),
     ]
     lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
     return visible("\n".join(lines)) + "\n"
 
 
-def _head(plan: Plan, about: Rows) -> Iterator[str]:
+def _standing(plan: Plan, of_run: Facts | None) -> Iterator[str]:
+    """Yield what the plan waits for, and by which command it is answered (LP-1)."""
     state = f"frozen {plan.frozen_at}" if plan.frozen_at else "draft"
-    yield f"# {one_line(plan.overview.title) or 'Plan'}"
-    yield ""
     yield f"Revision {plan.revision}, {state}." + (
         f" Digest `{plan.digest}`." if plan.digest else ""
     )
+    if of_run and of_run.waits:
+        said = of_run.commands
+        yield f"**Waits for your decision**: {code(said['approve'])} approves it,"
+        yield f"in Claude Code {code(said['approve typed'])}; {code(said['remark'])} asks for"
+        yield "another revision."
+    elif of_run and "decide" in of_run.commands:
+        asked = of_run.open_questions()[0].id
+        yield f"**{asked} waits for your answer**: {code(of_run.commands['decide'])}"
+    elif of_run:
+        yield f"It is {of_run.run.ending or STAGES.get(of_run.run.stage, of_run.run.stage)}."
+
+
+def _figures(plan: Plan, files: Sequence[Edited], of_run: Facts | None) -> Iterator[str]:
+    is_intent = of_run.is_intent if of_run else plan.depth == "intent" and not files
+    found = figures(plan, files, is_intent=is_intent)
+    yield ""
+    for figure in (*found, cost(of_run.spent)) if of_run else found:
+        yield f"- {figure.title}: {one_line('; '.join([figure.text, *figure.more]))}"
     if not plan.self_contained:
-        yield "Not self-contained: it needs its ref, which keeps what is too large for a patch."
-    if plan.base:
-        extra = " with uncommitted work on top" if plan.base.snapshot else ""
-        yield f"Base: `{plan.base.commit}` on {code(plan.base.branch)}{extra}."
+        yield "- Not self-contained: it needs its ref, which keeps what is too large for a patch."
+
+
+def _about(about: Rows) -> Iterator[str]:
     for content, rows in about.items():
         yield from ("", f"## {content.title}", "")
         yield from (f"> {live(line)}" for row in rows for line in row.text.split("\n"))
+
+
+def _changes(files: Sequence[Edited]) -> Iterator[str]:
+    """Yield the diffs in the order in which they are read, those of generated files folded."""
+    for kind, group in groupby(files, key=lambda file: file.kind):
+        found = list(group)
+        diffs = [line for file in found for line in _change(file)]
+        yield from ("", f"## {kind}: {counted(len(found), 'file')}")
+        yield from _folded("Written by a program", diffs) if kind == GENERATED else diffs
+
+
+def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines in an element that a viewer of Markdown shows folded."""
+    yield from ("", f"<details><summary>{title}</summary>", *lines, "", "</details>")
+
+
+def _details(plan: Plan, files: Sequence[Edited]) -> Iterator[str]:
+    """Yield what nobody needs to decide on the plan: its base, ids, blobs, reviews."""
+    yield ""
+    if plan.base:
+        extra = " with uncommitted work on top" if plan.base.snapshot else ""
+        yield f"Base: `{plan.base.commit}` on {code(plan.base.branch)}{extra}."
+    for change in (file.change for file in files):
+        blobs = f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
+        yield f"- {change.id} {code(change.file)}: {blobs}"
+    yield from reviews(plan)
+
+
+def _since(since: Since) -> Iterator[str]:
+    """Yield how the code differs from the revision that the person has seen (LP-1)."""
+    yield from ("", f"## Since revision {since.revision}")
+    if since.wrong:
+        yield from ("", f"How the code differs cannot be shown: {one_line(since.wrong)}")
+    elif not since.parts:
+        yield from ("", "The code is the same.")
+    if since.base_moved:
+        yield from ("", BASE_MOVED)
+    for part in since.parts:
+        yield ""
+        yield from (f"### {live(cause.line)}" for cause in part.causes)
+        yield from () if part.causes else (f"### {WITHOUT.capitalize()}",)
+        for change in part.changes:
+            yield from ("", f"#### {code(change.file)} ({_what(change)})")
+            yield from _patch(change)
+    if since.unmet:
+        yield from ("", f"### {NO_DIFFERENCE.capitalize()}", "")
+        yield from (f"- {live(cause.line)}" for cause in since.unmet)
 
 
 def _part(part: str, parts: Mapping[str, Rows]) -> Iterator[str]:
@@ -119,7 +195,7 @@ def _drawn(rows: Rows) -> Iterator[str]:
         yield from ("", f"## {DRAWN}")
     for content, found in rows.items():
         for text in (row.line(content.label) for row in found):
-            fence = _fence(text)
+            fence = fence_of(text)
             yield from ("", f"{fence}text", text, fence)
 
 
@@ -136,20 +212,28 @@ def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
     if milestone.depends_on:
         yield f"After {', '.join(milestone.depends_on)}."
     yield from _lines(rows_of_milestone(plan, milestone))
-    for change in changes_of(milestone):
-        yield from _change(change)
+    if changes := changes_of(milestone):
+        yield f"- changes: {', '.join(code(change.file) for change in changes)}"
 
 
-def _change(change: Change) -> Iterator[str]:
+def _change(file: Edited) -> Iterator[str]:
+    what = _what(file.change)
+    yield from ("", f"### {code(file.change.file)} ({what}; {file.milestone.id})")
+    yield from _patch(file.change)
+
+
+def _what(change: Change) -> str:
     what = "new" if change.before is None else "deleted" if change.after is None else "changed"
     if change.old_file:
         what = f"renamed from {code(change.old_file)}"
     if change.old_mode and change.mode and change.old_mode != change.mode:
         what += f", mode {change.old_mode} → {change.mode}"
-    yield from ("", f"#### {change.id} {code(change.file)} ({what})", "")
-    yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
+    return what
+
+
+def _patch(change: Change) -> Iterator[str]:
     if change.patch and change.encoding is None:
-        fence = _fence(change.patch)
+        fence = fence_of(change.patch)
         shown, left = folded(change.patch)
         yield from ("", f"{fence}diff", shown.rstrip("\n"), fence)
         if left:
@@ -164,14 +248,6 @@ def folded(patch: str) -> tuple[str, int]:
     """Return the beginning of a long patch, and how many lines of it are left out."""
     end = patch.find("\n", MOST_SHOWN)
     return (patch, 0) if end < 0 else (patch[: end + 1], patch.count("\n", end + 1))
-
-
-def _fence(text: str) -> str:
-    """Return a Markdown code fence with more backticks than any run of backticks in `text`."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return fence
 
 
 def verified(plan: Plan) -> Iterator[str]:
@@ -208,32 +284,3 @@ def reviews(plan: Plan) -> Iterator[str]:
     if beyond := beyond_limit(plan.reviews):
         yield f"- {beyond}"
     yield from (f"- not asked, {line}" for line in left_out(plan.reviews))
-
-
-def one_line(text: str) -> str:
-    """Return a text of the plan as one line that adds no element to Markdown."""
-    return live(" ".join(text.split()))
-
-
-def live(text: str) -> str:
-    """Return text escaped so that a Markdown viewer shows it literally."""
-    return _LIVE.sub(r"\1\1\\\2", text)
-
-
-def code(text: str) -> str:
-    """Return a name as inline Markdown code, even if the name holds backticks."""
-    shown = " ".join(text.split())
-    if "`" not in shown:
-        return f"`{shown}`"
-    fence = _fence(shown)
-    return f"{fence} {shown} {fence}"
-
-
-def rendered(state: State, plan: Plan) -> str:
-    """Return the text of plan.md for a run's plan, with the user's answers."""
-    return render_plan(plan, state.database.answers(state.run))
-
-
-def write_rendered(state: State, plan: Plan) -> None:
-    """Write the file plan.md for a plan."""
-    write_atomic(resources.rendered_plan_path(state.state_dir), rendered(state, plan).encode())

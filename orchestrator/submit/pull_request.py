@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from orchestrator.submit import plan_md
+from orchestrator.submit.markdown import code, live, one_line
 from orchestrator.submit.message import description_of
 from shared import plan_refs
 from shared.builders import counted, visible
@@ -27,7 +28,7 @@ _MOST_FILES = 100
 
 def body_of(state: State, plan: Plan) -> str:
     """Return the text of a pull request for a run whose plan is committed, as Markdown."""
-    approach = plan_md.live(description_of(plan))
+    approach = live(description_of(plan))
     lines = [approach, *_closes(state), *_approved(state, plan)]
     for section in (plan_md.decisions, plan_md.verified, plan_md.reviews):
         lines += section(plan)
@@ -54,7 +55,7 @@ def _approved(state: State, plan: Plan) -> Iterator[str]:
     yield from ("", "## Approved", "")
     yield f"Plan `{digest}`: {approval_text(state.database.approved_by(state.run, digest))}."
     for milestone in plan.milestones:
-        yield f"- {milestone.id} {plan_md.one_line(milestone.name)}"
+        yield f"- {milestone.id} {one_line(milestone.name)}"
 
 
 def _proof(state: State, plan: Plan) -> Iterator[str]:
@@ -71,6 +72,6 @@ def _proof(state: State, plan: Plan) -> Iterator[str]:
 
 
 def _row(change: Change) -> str:
-    moved = f"{plan_md.code(change.old_file)} → " if change.old_file else ""
+    moved = f"{code(change.old_file)} → " if change.old_file else ""
     before, after = (f"`{blob[:12]}`" if blob else "–" for blob in (change.before, change.after))
-    return f"| {moved}{plan_md.code(change.file)} | {before} | {after} |".replace("\n", " ")
+    return f"| {moved}{code(change.file)} | {before} | {after} |".replace("\n", " ")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from developer.move_base import move_base
 from orchestrator.executor import WORKFLOW as EXECUTOR
 from orchestrator.plan.late_words import reopen
-from orchestrator.submit.page.render import refresh_page
+from orchestrator.submit.readable import refresh
 from shared import drift, resources
 from shared.drift import check_run, tree_of
 from shared.execution.deeds import Execution
@@ -65,7 +65,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
                     ways = "once the code is submitted, the same command"
                 here = state.command("step", run.workflow)
                 raise Refused("conflict", "plan revise", text, ways, here)
-            refresh_page(state)  # also of a repetition: a kill may have spared the page
+            refresh(state)  # also of a repetition: a kill may have spared the page
             return
         plan = _open_next(
             state,
@@ -80,7 +80,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
                 "revise", "host", detail="\n".join([*_latest(plan), *plan.remarks]),
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
-        refresh_page(state)
+        refresh(state)
 
 
 def _remark_in_time(state: State, plan: Plan, remarks: str) -> None:

@@ -20,6 +20,7 @@ from state.changes import plan_changes
 from state.database import Database
 from state.errors import Refused
 from state.files import Lock
+from state.stages import IDLE
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,7 +42,7 @@ def adopt(state_dir: str, folder: str) -> State:
         run = database.run_at(real) or new_run(database, os.path.basename(real), "", root, real)
         state = State(real, database, run)
         plan = check_frozen(state)
-        if run.status == "IDLE":
+        if run.status == IDLE:
             _take_up(state, plan)
     return state
 

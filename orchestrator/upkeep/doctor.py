@@ -12,13 +12,15 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.upkeep.kept_files import damaged_files, damaged_light
+from orchestrator.upkeep.kept_files import damaged_ended, damaged_files, damaged_light
 from orchestrator.upkeep.unknown_runs import lost_database
 from shared import bounded_toml, resources
 from shared.builders import counted
 from shared.git.command import OLDEST, version
+from shared.git.filters_here import check_filters
 from shared.git.journal import journal_state
-from shared.git.repository import check_repository, find_repository
+from shared.git.readiness import check_repository
+from shared.git.repository import find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode import memory, sessions
 from shared.strategy_record import WORKFLOW as STRATEGY
@@ -26,7 +28,7 @@ from shared.strategy_record import damage_of
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
-from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE
+from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE, PAUSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,14 +167,20 @@ def _repository(folder: str) -> list[Finding]:
     except Refused as refusal:
         return _startable(refusal.problems)
     git = repository.git
-    return [*_startable(check_repository(repository)), _config(git), *_tracked_secrets(git)]
+    problems = [
+        *check_repository(repository),
+        *check_filters(repository, resources.user_config_path()),
+    ]
+    return [*_startable(problems), _config(git), *_tracked_secrets(git)]
 
 
 def _startable(problems: Sequence[Problem]) -> list[Finding]:
     if not problems:
         return [Finding("repository", "a run can start here")]
     ways = (": ".join(filter(None, (p.allowed, p.retry))) for p in problems)
-    return [Finding("repository", p.problem, way) for p, way in zip(problems, ways, strict=True)]
+    texts = (p.problem if p.kind == "refused" and "." not in p.at else f"{p.at}: {p.problem}"
+             for p in problems)  # fmt: skip
+    return [Finding("repository", text, way) for text, way in zip(texts, ways, strict=True)]
 
 
 def _tracked_secrets(git: Git) -> list[Finding]:
@@ -204,7 +212,9 @@ def _database(path: str) -> list[Finding]:
         ]
     state = f"{path}, {counted(len(runs), 'run')}" if not damage else "; ".join(damage)
     found = [Finding("database", state, resources.command("repair") if damage else "")]
-    found += [f for run in runs if run.status in (IDLE, ACTIVE) for f in _run(database, run)]
+    under_way = (IDLE, ACTIVE, PAUSED)
+    found += [f for run in runs if run.status in under_way for f in _run(database, run)]
+    found += [f for run in runs if run.status == COMPLETED for f in _completed(run)]
     found += _light(database)
     ended = any(run.status in (COMPLETED, CANCELLED) for run in runs)
     return found + (_space(database) if ended else [])
@@ -228,6 +238,9 @@ def _run(database: Database, run: Run) -> list[Finding]:
     if not os.path.isdir(run.state_dir):
         state = f"the run's state directory {run.state_dir} is gone"
         return [Finding(name, state, resources.command("repair"))]
+    if damaged := damaged_files(database, run):
+        state = f"{_named(damaged, run.state_dir)}; lost is {damaged[0].lost}"
+        return [Finding(name, state, resources.command("repair"))]
     at = f"{run.workflow} step {run.step}"
     journal = journal_state(resources.journal_path(run.state_dir))
     if journal in ("applying", "undoing"):
@@ -238,12 +251,16 @@ def _run(database: Database, run: Run) -> list[Finding]:
         return [Finding(name, f"{at}, `exec apply` or `undo` was interrupted", ways)]
     if damage := damage_of(run.state_dir, begun=run.workflow == STRATEGY and run.step > 1):
         return [Finding(name, f"strategy.json: {damage}", resources.command("repair"))]
-    if damaged := damaged_files(database, run):
-        state = f"{_named(damaged, run.state_dir)}; lost is {damaged[0].lost}"
-        return [Finding(name, state, resources.command("repair"))]
     if run.workflow == STRATEGY:
         return [Finding(name, f"{at}, before any plan")]
     return _plan(run, name, at)
+
+
+def _completed(run: Run) -> list[Finding]:
+    if not (damaged := damaged_ended(run)):
+        return []
+    state = f"{_named(damaged, run.state_dir)}; lost is {damaged[0].lost}"
+    return [Finding(f"run {run.run_id}", state, resources.command("repair"))]
 
 
 def _light(database: Database) -> list[Finding]:

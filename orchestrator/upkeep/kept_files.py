@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import candidates, requirements_record, resources, tree_runs
 from shared.git.change import FileChange
+from shared.git.journal import journal_file, load_journal
 from shared.qr.kept_review import is_review_due
 from shared.qr.schema import read_review
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
@@ -23,7 +24,7 @@ from state.phases import PHASES
 from state.stages import ACTIVE, IDLE, PAUSED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from state.database import Database, Run
 
@@ -46,8 +47,12 @@ class Kept(NamedTuple):
 
 def damaged_files(database: Database, run: Run) -> list[Kept]:
     """Return the files of a run that cannot be read as we have written them, or are missed."""
+    return _damaged(_files(database, run))
+
+
+def _damaged(files: Iterable[Kept]) -> list[Kept]:
     found = []
-    for kept in _files(database, run):
+    for kept in files:
         try:
             if os.path.lexists(kept.path):
                 kept.read()
@@ -57,6 +62,11 @@ def damaged_files(database: Database, run: Run) -> list[Kept]:
             if refusal.problems[0].kind == "invalid":
                 found.append(kept)
     return found
+
+
+def damaged_ended(run: Run) -> list[Kept]:
+    """Return what is damaged of the files that a completed run is taken back by."""
+    return _damaged(_journals(run))
 
 
 def damaged_light(database: Database) -> Kept | None:
@@ -100,6 +110,9 @@ def _files(database: Database, run: Run) -> Iterator[Kept]:
         f"what earlier plans say to the request of run {name}",
         f"the run goes on: {step}",
     )
+    yield from _journals(run)
+    yield from _verification(run)
+    yield from _transition(run)
     yield from _approved(run, step)
     yield from _of_milestones(run)
     yield from _reviews(database, run, step)
@@ -127,6 +140,58 @@ def _is_of_a_lane(database: Database, run: Run) -> bool:
 
 def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
     return dict(value.items())
+
+
+def _journals(run: Run) -> Iterator[Kept]:
+    here, folders = run.state_dir, (resources.journal_path, resources.revert_journal_path)
+    again = resources.command("exec", "run", state_dir=here)
+    undo = resources.command("undo", state_dir=here)
+    for folder in (path(here) for path in folders):
+        yield Kept(
+            journal_file(folder),
+            partial(load_journal, folder),
+            f"how far the apply or undo of run {run.run_id} had come; your files tell it",
+            "it is written again from the plan and from the copies of your files beside it; "
+            f"go on: {again}; or take it back: {undo}",
+        )
+
+
+def _verification(run: Run) -> Iterator[Kept]:
+    """Yield the notes of a verification, and that of files which it has broken on purpose."""
+    here = run.state_dir
+    folder = resources.verification_path(here)
+    again = resources.command("plan", "verify", state_dir=here)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    for path in (os.path.join(folder, name) for name in names if name.endswith(".json")):
+        lost = f"a note of the verification of run {run.run_id}"
+        read = partial(read_kept, path, _object)
+        yield Kept(path, read, lost, f"it is verified again: {again}")
+    canary = os.path.join(folder, resources.CANARY)
+    broken = resources.broken_files_path(canary)
+    if os.path.lexists(broken):
+        tree = resources.worktree_path(here)
+        yield Kept(
+            canary,
+            partial(read_kept, broken, lambda note: [note["worktree"], *note["files"]]),
+            f"which files in {tree} run {run.run_id} had made unparsable for its verification",
+            "what they held is in the folder that was set aside, and each is unparsable until it "
+            f"is written again; then: {again}",
+        )
+
+
+def _transition(run: Run) -> Iterator[Kept]:
+    path = resources.transition_path(run.state_dir)
+    codepath = run.repository
+    with contextlib.suppress(Refused):
+        codepath = requirements_record.read_lane(run.state_dir).codepath
+    start = resources.command("start", "--planning", "--codepath", codepath)
+    yield Kept(
+        path,
+        partial(requirements_record.read_transition, path),
+        f"which files of {resources.PLANNING_FOLDER}/ a killed command of run {run.run_id} still "
+        "had to write",
+        f"those that it wrote stay; begin again, which looks at what is there: {start}",
+    )
 
 
 def _reviews(database: Database, run: Run, step: str) -> Iterator[Kept]:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.run.settings import light_settings, write_light_settings
 from orchestrator.upkeep.adopt import adopt
-from orchestrator.upkeep.kept_files import damaged_files, damaged_light
+from orchestrator.upkeep.kept_files import damaged_ended, damaged_files, damaged_light
 from orchestrator.upkeep.restore import restore, restore_settings
 from orchestrator.upkeep.unknown_runs import is_unknown, lost_database, unknown_runs
 from shared import plan_refs, resources
 from shared.git.journal import journal_state
+from shared.git.kept import KEPT_FILES, damaged_parts, is_kept
+from shared.git.private import renew
 from shared.git.repository import repository_at
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import State
@@ -31,6 +33,9 @@ from state.frozen_bytes import digest_of
 from state.stages import ACTIVE, COMPLETED, EXECUTING, IDLE, PAUSED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.upkeep.kept_files import Kept
     from state.database import Run
 
 
@@ -57,12 +62,15 @@ def repair(folder: str, state_dir: str | None) -> list[SetAside]:
     found: list[SetAside] = []
     if resources.is_database(path) and _is_damaged(path):
         found.append(_set_database_aside(path))
+    found += _repair_files(os.path.dirname(os.path.dirname(path)))
     if os.path.isfile(path):
         database = Database(path)
         runs = database.runs(IDLE, ACTIVE, PAUSED)
         found += [one for run in runs for one in _repair_plan(database, run)]
         found += [one for run in runs for one in _repair_strategy(run)]
-        found += [one for run in runs for one in _repair_kept(database, run)]
+        found += [one for run in runs for one in _repair_kept(database, run, damaged_files)]
+        for run in database.runs(COMPLETED):
+            found += _repair_kept(database, run, lambda _, run: damaged_ended(run))
         found += _repair_light(database)
     homes = [os.path.realpath(state_dir)] if state_dir else unknown_runs(path)
     return found + [_take_up(home, path) for home in homes if is_unknown(home, path)]
@@ -162,10 +170,12 @@ def _repair_strategy(run: Run) -> list[SetAside]:
     return [SetAside(moved, f"the goals and answers of the strategy of run {run.run_id}", way)]
 
 
-def _repair_kept(database: Database, run: Run) -> list[SetAside]:
+def _repair_kept(
+    database: Database, run: Run, damaged: Callable[[Database, Run], list[Kept]]
+) -> list[SetAside]:
     """Set aside what else is damaged of the files that a run keeps; most runs go on without."""
     state, found = State(run.state_dir, database, run), []
-    for kept in damaged_files(database, run):
+    for kept in damaged(database, run):
         moved = _move_aside(kept.path) if os.path.lexists(kept.path) else kept.path
         restore(state, kept.path)
         found.append(SetAside(moved, kept.lost, kept.way))
@@ -181,6 +191,23 @@ def _repair_light(database: Database) -> list[SetAside]:
     home = os.path.dirname(kept.path)
     write_light_settings(home, light_settings(os.path.dirname(home)))
     return [SetAside(moved, kept.lost, kept.way)]
+
+
+def _repair_files(root: str) -> list[SetAside]:
+    """Set aside what is damaged of git's own files of a folder without git, and write it anew."""
+    parts = damaged_parts(root) if is_kept(root) else []
+    if not parts:
+        return []
+    folder = os.path.join(root, KEPT_FILES)
+    there = [part for part in parts if os.path.lexists(os.path.join(folder, part))]
+    moved = [
+        _move_aside(os.path.join(folder, part), f"{folder}.{os.path.basename(part)}")
+        for part in there
+    ]
+    renew(root, parts)
+    lost = "nothing: your folder is as it is, and what was kept of its files is there"
+    way = f"git's own files are written anew; go on: {resources.command('status')}"
+    return [SetAside(", ".join(moved) or folder, lost, way)]
 
 
 def _kept_by_a_ref(run: Run) -> bytes | None:
@@ -227,10 +254,11 @@ def _last_aside(path: str) -> str:
     return f"{path}.damaged-{number - 1}" if number > 1 else ""
 
 
-def _move_aside(path: str) -> str:
+def _move_aside(path: str, beside: str = "") -> str:
+    """Rename a damaged file and return its new path, which begins as `beside` or as before."""
     number = 1
-    while os.path.lexists(f"{path}.damaged-{number}"):
+    while os.path.lexists(f"{beside or path}.damaged-{number}"):
         number += 1
-    moved = f"{path}.damaged-{number}"
+    moved = f"{beside or path}.damaged-{number}"
     os.replace(path, moved)
     return moved

@@ -16,18 +16,25 @@ from orchestrator.run.settings import (
 )
 from shared import resources
 from shared.config import load_config
+from shared.git.change import revert_changes
+from shared.git.journal import journal_file
+from shared.git.lost_journal import rebuild_journal
 from shared.qr.types import LoopState
 from shared.requirements_record import IN_WORK, read_lane
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.steps.entry_points import workflow_of
 from shared.user_config import limited, load_user_config
-from shared.workspace import base_of
+from shared.workspace import base_of, open_repository
 from state import store
 from state.actors import UNPROVEN
+from state.changes import plan_changes
 from state.files import write_json
 from state.phases import PHASES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.git.change import Change
     from shared.run import State
     from state.phases import Phase
 
@@ -46,11 +53,25 @@ def restore(state: State, path: str) -> None:
             _hand_in_again(state, phase)
     if path == resources.lane_path(here):
         _restore_lane(state)
+    for folder in (resources.journal_path(here), resources.revert_journal_path(here)):
+        if path == journal_file(folder):
+            _restore_journal(state, folder)
     if path == resources.scene_path(here):
         write_json(path, users_tree(state.repository))
     if state.run.workflow == REQUIREMENTS and path == resources.requirements_record_path(here):
         with state.database:
             state.move("cancel", UNPROVEN, detail="lifecycle.json was damaged")
+
+
+def _restore_journal(state: State, folder: str) -> None:
+    plan = store.load_plan(state.plan_path)
+    repository, vault = open_repository(state)
+    changes: Sequence[Change] = plan_changes(plan)
+    if folder == resources.revert_journal_path(state.state_dir):
+        changes, is_applied = revert_changes(vault, changes, repository.zero), False
+    else:
+        is_applied = state.run.step == max(workflow_of("impl-code").steps)
+    rebuild_journal(repository, changes, folder, plan.digest or "", is_applied=is_applied)
 
 
 def _hand_in_again(state: State, phase: Phase) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.builders import counted
 from shared.execution.costs import Cost, reports
+from state.stages import COMPLETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +36,7 @@ def stats_of(database: Database) -> dict[str, Any]:
         "depths": costs_by_depth(database),
         "milestones": {
             "starts": sum(s["new_status"] == "IN_PROGRESS" for s in steps),
-            "completed": sum(s["new_status"] == "COMPLETED" for s in steps),
+            "completed": sum(s["new_status"] == COMPLETED for s in steps),
             "blocked": sum(s["new_status"] == "BLOCKED" for s in steps),
             "asked": sum(s["new_status"] == "NEEDS_DECISION" for s in steps),
         },
@@ -86,7 +87,7 @@ def _hours(started: dict[str, str], events: Iterable[dict[str, Any]]) -> dict[st
         event["run_id"]: (_seconds(event["at"]) - _seconds(started[event["run_id"]])) / _HOUR_S
         for event in events
         if event["kind"] == "PlanCompleted"
-        and event["payload"]["final_status"] == "COMPLETED"
+        and event["payload"]["final_status"] == COMPLETED
         and event["run_id"] in started
     }
 

@@ -77,7 +77,7 @@ def check_overview(subject: Subject) -> Iterator[Finding]:
 def check_requirements(subject: Subject) -> Iterator[Finding]:
     """A milestone cites each entry of the task in scope, and each remark without an outcome.
 
-    Not one of which a person has left out the milestones that did.
+    Not one that a remark overrules, or of which a person has left out the milestones that did.
     """
     plan = subject.plan
     if not plan.task_spec:
@@ -88,6 +88,7 @@ def check_requirements(subject: Subject) -> Iterator[Finding]:
     remarks = {remark.id: remark.text for remark in plan.user_remarks if not remark.outcome}
     left = {task.id for task in plan.task_spec if task.left_out}
     left |= {remark.id for remark in plan.user_remarks if remark.left_out}
+    left |= {name for remark in plan.user_remarks for name in remark.overrules}
     for name, text in (asked | remarks).items():
         if name not in cited | left:
             what = f"{name} is cited by no milestone: {_excerpt(text)!r}"

@@ -33,6 +33,7 @@ from state.clock import moment
 from state.errors import Refused
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, PENDING
 from state.shape import as_json
+from state.stages import PAUSED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -273,7 +274,7 @@ class Execution(View):
 
     def _check_going(self, deed: str) -> None:
         self._check_not_ended(deed)
-        if self.state.run.status == "PAUSED":
+        if self.state.run.status == PAUSED:
             text = "the run is paused, and nothing new starts"
             raise Refused("refused", deed, text, "resume it first", "planner resume")
 

@@ -10,6 +10,7 @@ import time
 from state import execution
 from state.clock import moment
 from state.execution import BLOCKED, IN_PROGRESS, NEEDS_DECISION, PENDING, Summary
+from state.stages import ACTIVE
 
 TYPE_CHECKING = False  # the hook loads this module: neither typing nor dataclasses
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def overdue(
 
 def settle(database: Database, run: Run) -> None:
     """Store, in a transaction, the milestones of an active run whose decision has timed out."""
-    if run.status == "ACTIVE" and _late(database, run):
+    if run.status == ACTIVE and _late(database, run):
         with database:
             for row in _late(database, run):
                 store(database, run, database.plan_id(run), execution.after(row, "time out"))

@@ -17,6 +17,7 @@ from shared.guard.ancestry import above, read
 from shared.mode.sessions import agent_name
 from state.clock import moment
 from state.errors import Refused
+from state.stages import CANCELLED, COMPLETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def hold(state: State) -> None:
 
     Repeated it only renews the time of the last command.
     """
-    if state.run.status in ("COMPLETED", "CANCELLED"):
+    if state.run.status in (COMPLETED, CANCELLED):
         return
     own = this_instance(state.run.repository)
     with state.database as database:
@@ -67,7 +68,7 @@ def holding(state: State) -> Iterator[None]:
     What is refused in the block leaves the holder as it was.
     """
     holder = state.database.holder(state.run)
-    ended = state.run.status in ("COMPLETED", "CANCELLED")
+    ended = state.run.status in (COMPLETED, CANCELLED)
     if holder is not None and not ended and not is_mine(state, holder):
         raise _held(holder)
     yield

@@ -13,6 +13,7 @@ from state.execution import PENDING, Summary
 from state.milestones import unanswered
 from state.rows import OF_THE_PLAN, Asked
 from state.shape import as_json
+from state.stages import ACTIVE
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -41,13 +42,13 @@ class View:
         self.progress: dict[str, Progress] = {
             m.id: stored.get(m.id) or execution.initial(m, self.answers) for m in self.milestones
         }
-        if run.status == "ACTIVE":
+        if run.status == ACTIVE:
             for row in overdue(self.progress.values(), self.checkpoints, time.time()):
                 self.progress[row.id] = execution.after(row, "time out")
 
     def runnable(self) -> list[str]:
         """Return the ids of the milestones to start now; none unless the run is active."""
-        if self.state.run.status != "ACTIVE":
+        if self.state.run.status != ACTIVE:
             return []
         return execution.runnable(self.milestones, self.progress, self.most, self.now)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes
+from shared.git.commit_steps import before_hooks
 from shared.git.copies import lay, reset, restore
 from shared.git.few_paths import rebuild
 from shared.git.files import refusing
@@ -14,7 +15,7 @@ from shared.git.large import MEBIBYTE, MOST_MB
 from shared.git.lent import give_back
 from shared.git.nested import check_submodules
 from shared.git.record import clear_stale_locks
-from shared.git.repository import PLANNER, within
+from shared.git.repository import PLANNER, head, within
 from shared.git.settle import (
     ROUNDS,
     Tool,
@@ -91,6 +92,8 @@ class _Tools(NamedTuple):
     owned: Callable[[str], bool] | None
     runner: Runner
     home: Home | None
+    # The lines of the shell before the hook.
+    before: str = ""
 
     def run(self, work: _Work, tree: str, tool: Tool) -> Trial:
         """Run one of them on the git tree `tree` that the worktree holds."""
@@ -134,7 +137,8 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     work = _open(repo, worktree, base_tree, leave_out)
     check_submodules(repo, work.tree, work.base, work.left_out, runner)
     hook = hook and bool(Tool().words(work.git, repo.git))
-    tools = _Tools(formatters, hook, owned, runner, home)
+    before = _before_hook(work) if hook else ""
+    tools = _Tools(formatters, hook, owned, runner, home, before)
     tree, rounds, put_back, output = _settle(work, tools)
     # It walks the whole worktree, so it runs while the changes are read and rebuilt.
     with work.git.names_beside(*_IGNORED) as ignored:
@@ -165,6 +169,14 @@ def _open(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[s
     return _Work(repo, tree, git, base_tree, left_out)
 
 
+def _before_hook(work: _Work) -> str:
+    """Return what puts the hook on the user's branch, which the place or the copy leads to."""
+    branch, commit = head(work.repo).branch, work.tree.head
+    if branch is None or commit is None:
+        return ""
+    return before_hooks(work.repo.git, f"refs/heads/{branch}", commit)
+
+
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
     """Run formatters and hook until no file changes; return tree, rounds, undone paths, output."""
     tree = work.stage()
@@ -180,7 +192,7 @@ def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
             raise refuse_undone(done.output)
         if done.tree == tree:
             if done.failed:
-                raise refuse_failed(*done.failed)
+                raise refuse_failed(*done.failed, head(work.repo).branch or "")
             return tree, number, sorted(strays), done.output
         last, tree = tree, done.tree
     raise refuse_restless(list(work.paths(last, tree)))
@@ -202,7 +214,7 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
         tree, strays = _tidy(work, known, tools.owned)
     if not tools.hook:
         return _Round(tree, failed, strays, "")
-    ran, rows = tools.run(work, tree, Tool())
+    ran, rows = tools.run(work, tree, Tool(before=tools.before))
     if ran.code and not failed:
         failed = (Tool().name, ran)
     # What the hook staged itself would be in the commit, so it is always captured.

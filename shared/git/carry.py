@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import apply_patches
-from shared.git.command import error_text, failed, version
+from shared.git.command import version
 from shared.git.copies import reset, restore
+from shared.git.failure import error_text, failed
 from shared.git.lent import forget
 from shared.git.merged import MERGES_TREES
 from shared.git.record import clear_stale_locks

@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import index_lines
-from shared.git.command import durable, failed
+from shared.git.command import durable
 from shared.git.commit_steps import (
     POST_COMMIT,
     author,
@@ -18,13 +18,14 @@ from shared.git.commit_steps import (
     step_after_commit,
     steps_of_commit,
 )
+from shared.git.failure import failed
 from shared.git.few_paths import index_at
 from shared.git.files import refusing
+from shared.git.history import stored_in
 from shared.git.hooks import find_hook, plain_hooks, ran_hooks
 from shared.git.intended import (
     DIFF,
     MOST_OF_DIFF,
-    SHOW,
     UNDO,
     Made,
     check_intended,
@@ -34,6 +35,7 @@ from shared.git.intended import (
     whole,
 )
 from shared.git.limited import OUT_OF_TIME
+from shared.git.people import check_people, check_signed
 from shared.git.proof import Staged, check_commit, find_committed, parents_of
 from shared.git.put_back import put_back
 from shared.git.repository import head
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from shared.git.change import Change, Ends
+    from shared.git.history import Stored
     from shared.git.intended import Intended
+    from shared.git.people import People
     from shared.git.proof import Extra
     from shared.git.repository import Repository
     from shared.git.vault import Vault
@@ -67,7 +71,7 @@ class Committed(NamedTuple):
 
 
 @refusing()
-def commit(
+def commit(  # noqa: PLR0913 – the last ones are options, each named where it is given
     repo: Repository,
     vault: Vault,
     changes: Sequence[Change],
@@ -75,6 +79,7 @@ def commit(
     extra: Extra,
     *,
     leave: Collection[str] = (),
+    people: People | None = None,
 ) -> Committed:
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
@@ -82,7 +87,8 @@ def commit(
     user has staged. What is staged of a path in `leave` stays staged. Hooks run in the user's own
     folder, where the changes are applied, as for any commit of the user's. Run again after a crash,
     there is still one commit. Refused, with branch, index and planned files as they were, if the
-    plan does not fit HEAD or the index, or if the commit is not the plan.
+    plan does not fit HEAD or the index, if the commit is not the plan, or if it is not by the
+    `people` that are approved.
     """
     at = head(repo)
     problems = check_state(repo, at)
@@ -93,6 +99,7 @@ def commit(
     done = None if before else find_committed(repo, changes, message, extra)
     if done is None:
         problems = check_intended(repo, at.tree, changes, extra, leave)
+        problems += check_people(repo, people)
         if problems:
             raise Refused.of(problems)
         intended = intend(repo, vault, at, changes, message, extra)
@@ -100,7 +107,10 @@ def commit(
         who = author(repo.git.as_set_up()) if hooked or told else {}
         with put_back(repo, vault, plan) if hooked else contextlib.nullcontext():
             done = _make(repo, vault, intended, extra, who) if hooked else _store(repo, intended)
-            _check_made(repo, intended, done, check_commit(repo, done, changes, extra))
+            stored = stored_in(repo.git, done)
+            _check_made(repo, intended, stored, check_commit(repo, done, changes, extra))
+            if problems := check_signed(repo, people, stored):
+                raise Refused.of(problems)
             _move(repo, vault, intended, done)
         _refresh(repo, plan, extra)
         if told:
@@ -192,10 +202,10 @@ def _not_made(
 
 
 def _check_made(
-    repo: Repository, intended: Intended, commit: str, differing: Sequence[Problem]
+    repo: Repository, intended: Intended, stored: Stored, differing: Sequence[Problem]
 ) -> None:
     """Raise Refused if hooks made another commit than intended, with what they changed."""
-    made = Made.read(repo.git.text(*SHOW, commit))
+    made = Made(stored.tree, " ".join(stored.parents), stored.message)
     problems = [*differing, *intended.check(made)]
     if not problems:
         return
@@ -204,7 +214,7 @@ def _check_made(
     text += "approved; the branch was not moved"
     way = "have the hook leave these files alone and commit again, or undo the apply and take over "
     way += "in a revision what it makes"
-    diff = repo.git.run(*DIFF, intended.tree, commit).decode("utf-8", "replace")
+    diff = repo.git.run(*DIFF, intended.tree, stored.tree).decode("utf-8", "replace")
     found = Problem("refused", "commit", text, way, UNDO, diff[:MOST_OF_DIFF])
     raise Refused.of([found, *problems])
 

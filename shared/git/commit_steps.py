@@ -10,7 +10,8 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from shared.git.command import durable, unstartable, user_environment
+from shared.git.command import durable, user_environment
+from shared.git.failure import unstartable
 from shared.git.limited import run_for
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ MESSAGE = "COMMIT_EDITMSG"  # in a git folder
 # In the folder of a script: the message as planned, and the id of the commit.
 _PLANNED, COMMIT = "planned.text", "commit.text"
 # As git runs hooks: it finds its own programs first, and nobody is asked by an editor.
-_HOOKS = """
+_AS_GIT = """
 GIT_EXEC_PATH="$(git --exec-path)" GIT_EDITOR=: GIT_PREFIX=
 PATH="$GIT_EXEC_PATH:$PATH"
 export PATH GIT_EXEC_PATH GIT_EDITOR GIT_PREFIX
-hook() { name=$1; shift; [ ! -x "$folder/$name" ] || "$folder/$name" "$@"; }
+"""
+_HOOKS = f"""{_AS_GIT}hook() {{ name=$1; shift; [ ! -x "$folder/$name" ] || "$folder/$name" "$@"; }}
 """
 _STEPS = f"""
 git stripspace <"$folder/{_PLANNED}" >"$message" || exit
@@ -61,6 +63,22 @@ def steps_of_commit(
 repository() {{ {shlex.join(git)} "$@"; }}
 commit() {{ {shlex.join(committing)} "$@"; }}
 {_HOOKS}{_STEPS}"""
+
+
+def on_branch(ref: str, commit: str) -> str:
+    """Return the lines of a script that put HEAD on a branch, and the branch on a commit.
+
+    They are for a place, or a private copy of git's folder: the user's own branch does not move.
+    """
+    quiet = ["git", "-c", "core.hooksPath=/dev/null"]
+    moves = (("symbolic-ref", "HEAD", ref), ("update-ref", ref, commit))
+    return "\n".join(shlex.join([*quiet, *words]) for words in moves)
+
+
+def before_hooks(git: Git, ref: str, commit: str) -> str:
+    """Return the lines by which a hook on its own finds branch and author as at the commit."""
+    who = " ".join(f"{name}={shlex.quote(value)}" for name, value in author(git).items())
+    return f"{on_branch(ref, commit)}{_AS_GIT}export {who}\n"
 
 
 def made_in(folder: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from shared.git.change import Ends
+    from shared.git.command import Git
     from shared.git.reader import Reader
     from shared.git.repository import Repository
 
@@ -74,6 +75,16 @@ def read_stored(reader: Reader, commit: str) -> Stored:
     if data is None:
         text = f"has {head.size:,} bytes, more than the {MOST_OF_A_COMMIT:,} that are read of one"
         raise Refused("refused", commit, text, "give the commit a shorter message")
+    return _parsed(commit, data)
+
+
+def stored_in(git: Git, commit: str) -> Stored:
+    """Return a commit of the user's own by its id, whatever its size."""
+    return _parsed(commit, git.lasting("cat-file", "commit", commit, of=[commit]))
+
+
+def _parsed(commit: str, data: bytes) -> Stored:
+    """Return a commit from its bytes; Refused if git makes none that has this form."""
     top, _, message = data.partition(b"\n\n")
     rows = [line.partition(b" ") for line in top.split(b"\n")]
     # Git reads these in this order alone: a parent that is named elsewhere is none.

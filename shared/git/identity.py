@@ -10,6 +10,7 @@ from state.errors import Problem
 if TYPE_CHECKING:
     from shared.git.command import Git
 
+_BYTE = re.compile("[\udc80-\udcff]")
 _TIME = re.compile(r" -?\d+ [+-]\d+$")
 
 
@@ -21,7 +22,12 @@ def identities(git: Git) -> tuple[str, str]:
 
 
 def _name_in(said: bytes) -> str:
-    return _TIME.sub("", said.decode("utf-8", "replace").strip())
+    return _TIME.sub("", as_stored(said.decode("utf-8", "surrogateescape")).strip())
+
+
+def as_stored(text: str) -> str:
+    """Return a text in which bytes that are not UTF-8 are as git stores them in a commit."""
+    return _BYTE.sub(lambda found: chr(ord(found[0]) - 0xDC00), text)
 
 
 def check_identities(git: Git) -> list[Problem]:

@@ -19,7 +19,7 @@ from shared.git.few_paths import (
     tree_at,
 )
 from shared.git.proof import check_trailers, describe, extra_entries
-from shared.git.repository import check_branch, check_underway
+from shared.git.readiness import check_branch, check_underway
 from state.errors import AGAIN, Problem, Refused
 
 if TYPE_CHECKING:

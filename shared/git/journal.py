@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from shared.git.files import folder_of, remove_tree, write_new
 from state.errors import Problem, Refused
 from state.files import sync_folder, write_atomic
+from state.kept_files import damaged
 from state.working_files import WorkingFiles
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ Side = Literal["before", "after"]
 SIDES: tuple[Side, Side] = ("before", "after")
 
 _VERSION = 1
+_STATES: dict[str, State] = {
+    "applying": "applying", "applied": "applied", "undoing": "undoing", "undone": "undone",
+}  # fmt: skip
 
 
 class Read(NamedTuple):
@@ -84,6 +88,11 @@ class Journal(NamedTuple):
     folders: dict[str, int | None]
 
 
+def journal_file(folder: str) -> str:
+    """Return the path of the journal itself, in its folder."""
+    return os.path.join(folder, "journal.json")
+
+
 def journal_state(folder: str) -> State | None:
     """Return the state in the journal in `folder`, such as `applied`; None without a journal."""
     journal = load_journal(folder)
@@ -92,7 +101,7 @@ def journal_state(folder: str) -> State | None:
 
 def load_journal(folder: str) -> Journal | None:
     """Return the journal in `folder`, None if it is missing; raise Refused if it is damaged."""
-    path = os.path.join(folder, "journal.json")
+    path = journal_file(folder)
     try:
         with open(path, "rb") as file:
             data = json.loads(file.read())
@@ -110,15 +119,13 @@ def load_journal(folder: str) -> Journal | None:
             Move(row["path"], _stored(row["before"]), _stored(row["after"]))
             for row in data["moves"]
         )
-        state = cast("State", data["state"])
+        state = _STATES[data["state"]]
         return Journal(data["digest"], state, data["x_bits"], moves, data["folders"])
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         kept = "the files' old and new content lies in the same folder"
-        text = f"the journal is damaged ({error!r}); {kept}"
-        allowed = "restore journal.json from a backup, then run the same command again"
-        raise Refused("invalid", path, text, allowed) from error
+        raise damaged(path, f"{error!r}; {kept}") from error
 
 
 def _stored(row: list[object] | None) -> Stored | None:
@@ -146,7 +153,7 @@ def save_journal(folder: str, journal: Journal) -> None:
         "folders": journal.folders,
     }
     text = json.dumps(data, ensure_ascii=True, indent=1).encode() + b"\n"
-    write_atomic(os.path.join(folder, "journal.json"), text, 0o600)
+    write_atomic(journal_file(folder), text, 0o600)
 
 
 def read_at(folder: int | None, name: str) -> Read | None:

@@ -11,7 +11,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Entry
-from shared.git.command import error_text, version
+from shared.git.command import version
+from shared.git.failure import error_text
 from shared.git.large import MOST_COMPARED, sizes_of
 from shared.git.snapshot import IDENTITY
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from shared.git.command import DURABLE, Git
 from shared.git.copies import copied
-from shared.git.files import refusing
-from shared.git.kept import KEPT_FILES
-from shared.git.repository import PLANNER, Repository, check_path, private_at
+from shared.git.files import refusing, remove_tree
+from shared.git.kept import BRANCH, KEPT_FILES
+from shared.git.readiness import check_path
+from shared.git.repository import PLANNER, Repository, private_at
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import scan, stage_names
 from shared.paths import real_path
@@ -28,7 +29,7 @@ MOST_FILES = 20_000
 MOST_MB = 500
 # What others have made and can make again; it is neither kept nor changed.
 LEFT_OUT = ("node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache")
-_BRANCH = "refs/heads/main"
+_SUBJECT = "The files of the folder"
 _ODD = re.compile(r"([\\*?\[\]!# ])")
 
 
@@ -97,13 +98,13 @@ def record(root: str, secrets: Iterable[str]) -> Repository:
                  for name in ("HEAD^{commit}", "HEAD^{tree}"))  # fmt: skip
     if held != tree:
         after = ["-p", old] if old else []
-        new = git.text("commit-tree", tree, *after, "-m", "The files of the folder")
-        git.run("update-ref", _BRANCH, new, old or repository.zero)
+        new = git.text("commit-tree", tree, *after, "-m", _SUBJECT)
+        git.run("update-ref", BRANCH, new, old or repository.zero)
     return repository
 
 
-def _make(root: str) -> Repository:
-    path = os.path.join(root, KEPT_FILES)
+def _init(path: str) -> str:
+    """Make a repository beside where it is to be, and return its path."""
     new = f"{path}-{os.getpid()}"
     os.makedirs(os.path.dirname(path), exist_ok=True)
     options = ("--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=main")
@@ -111,6 +112,35 @@ def _make(root: str) -> Repository:
     git.run("init", *options, new)
     for key, value in (("core.autocrlf", "false"), ("core.logAllRefUpdates", "false")):
         git.run("config", key, value)
+    return new
+
+
+def renew(root: str, parts: Iterable[str]) -> None:
+    """Write git's own files of a folder's kept files anew, once they were set aside.
+
+    The branch is again on the newest commit of the folder's files, and the index holds that.
+    """
+    path = os.path.join(root, KEPT_FILES)
+    new = _init(path)
+    for part in ("HEAD", "config"):
+        if part in parts:
+            os.replace(os.path.join(new, part), os.path.join(path, part))
+    remove_tree(new)
+    git = Git(path, root)
+    if BRANCH in parts:
+        rows = git.text("cat-file", "--batch-all-objects", "--batch-check").splitlines()
+        commits = [row.split()[0] for row in rows if row.split()[1] == "commit"]
+        words = ("rev-list", "--topo-order", "--max-count=1", f"--grep=^{_SUBJECT}$", "--stdin")
+        if newest := commits and git.text(*words, stdin="\n".join(commits).encode()):
+            git.run("update-ref", BRANCH, str(newest))
+    if "index" in parts:
+        git.attempt("read-tree", BRANCH)
+        git.attempt("update-index", "-q", "--refresh")
+
+
+def _make(root: str) -> Repository:
+    path = os.path.join(root, KEPT_FILES)
+    new = _init(path)
     try:
         os.rename(new, path)
     except OSError:  # another start was quicker

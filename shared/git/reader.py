@@ -13,7 +13,7 @@ import tempfile
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from shared.git.change import Ends, Entry
-from shared.git.command import FETCH_ALL, error_text, failed
+from shared.git.failure import FETCH_ALL, error_text, failed
 from shared.git.programs import is_partial
 from state.errors import Refused
 

@@ -42,6 +42,8 @@ class Tool(NamedTuple):
 
     formatter: str = ""
     files: Sequence[str] = ()
+    # The lines of the shell before the hook, by `before_hooks`.
+    before: str = ""
 
     @property
     def name(self) -> str:
@@ -60,7 +62,7 @@ class Tool(NamedTuple):
         if not any(find_hook(one, "pre-commit") for one in (git, *others)):
             return []
         # Through the shell, as git does it: a hook may lack its `#!` line.
-        script = '[ -x "$0" ] || exit 0; exec "$0" "$@"'
+        script = f'{self.before}[ -x "$0" ] || exit 0; exec "$0" "$@"'
         return ["sh", "-c", script, os.path.join(hook_folder(git), "pre-commit")]
 
     def environment(self, folder: str, index: str) -> dict[str, str]:
@@ -94,13 +96,12 @@ def tail(output: str) -> str:
     return "…" + output[-(OUTPUT_MAX_CHARS - 1) :]
 
 
-def refuse_failed(what: str, ran: Ran) -> Refused:
+def refuse_failed(what: str, ran: Ran, branch: str = "") -> Refused:
     """Return the Refused for a formatter or hook that failed and changed no file."""
     text = f"failed with exit code {ran.code} and changed nothing"
     allowed = "fix what the output names, then run the command again"
-    if what == Tool().name:
-        allowed += "; HEAD is on no branch there, as when the plan's commit is made: a hook that "
-        allowed += "asks for one has to pass where `git symbolic-ref -q HEAD` finds none"
+    if what == Tool().name and branch:
+        allowed += f"; where it forbids commits on {branch}: git switch -c planned-work"
     if ran.limits:
         allowed += f"; {ran.limits}"
     return Refused("refused", what, text, allowed, output=tail(ran.output))

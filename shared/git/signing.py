@@ -21,10 +21,12 @@ _TELL_THEIR_KEYS = frozenset({*_PROGRAMS.values(), "gpg2"})
 _OFF = "switch signing off for this repository: git config commit.gpgSign false"
 _WAY = f"set up the key, or start the agent that holds it; or {_OFF}"
 LIMIT_S = 20.0
+MOST_OF_A_KEY = 1 << 15
 # The name in the first line of a signature, with git's name of its form.
 _FORMS = {"SSH SIGNATURE": "ssh", "PGP SIGNATURE": "openpgp", "PGP MESSAGE": "openpgp",
           "SIGNED MESSAGE": "x509"}  # fmt: skip
 _WRITTEN_OUT = re.compile(r"ssh (?:key::)?(?:ssh|sk|ecdsa)-\S+ ([A-Za-z0-9+/=]+)")
+_PUBLIC = re.compile(r"(?:ssh|sk|ecdsa)-(?!\S*-cert-)\S+ [A-Za-z0-9+/=]+")
 
 
 class _OutOfTimeError(Exception):
@@ -39,14 +41,40 @@ def is_signed(repo: Repository) -> bool:
 def key_named(repo: Repository) -> str | None:
     """Return the key that commits are to be signed with, None if they are not to be signed.
 
-    Its form as git names it, and the key of the user's settings; the form alone where the
-    committer's own key is looked for.
+    Its form as git names it, and the key of the user's settings, written out where they name a
+    file of ssh; the form alone where the committer's own key is looked for.
     """
     if not is_signed(repo):
         return None
     settings = repo.git.settings()
-    form = settings.get("gpg.format", "openpgp")
-    return f"{form} {settings.get('user.signingkey', '')}".strip()
+    form, key = settings.get("gpg.format", "openpgp"), settings.get("user.signingkey", "")
+    key = _public_in(repo, key) or key if form == "ssh" else key
+    return f"{form} {key}".strip()
+
+
+def _public_in(repo: Repository, key: str) -> str:
+    """Return the public half of a key that is a file, or has one beside it; "" if it has none."""
+    path = os.path.join(repo.root, os.path.expanduser(key or "."))
+    path += "" if path.endswith(".pub") else ".pub"
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            found = _PUBLIC.match(file.read(MOST_OF_A_KEY))
+    except OSError:
+        return ""
+    return found[0] if found else ""
+
+
+def is_same_key(approved: str | None, now: str | None) -> bool:
+    """Return whether two keys as `key_named` gives them may be one.
+
+    A file and a key that is written out are compared by their form alone.
+    """
+    one, other = (_WRITTEN_OUT.match(key or "") for key in (approved, now))
+    if one and other:
+        return one[1] == other[1]
+    if one or other:
+        return (approved or "").partition(" ")[0] == (now or "").partition(" ")[0]
+    return approved == now
 
 
 def form_of(signature: str) -> str:
@@ -80,6 +108,11 @@ def signing_program(repo: Repository) -> str:
         _setting(repo, "gpg.program") if form == "openpgp" else ""
     )
     return os.path.expanduser(program or _PROGRAMS.get(form, form))
+
+
+def asks_programs(repo: Repository) -> bool:
+    """Return whether git's signing program is one that may be asked about keys."""
+    return os.path.basename(signing_program(repo)) in _TELL_THEIR_KEYS
 
 
 def check_signing(repo: Repository) -> list[Problem]:

@@ -95,7 +95,7 @@ class Place:
         self.hidden: tuple[str, ...] = ()
         # What a file seems to hold, by path.
         self.replaced: Mapping[str, bytes] = {}
-        # What is never hidden.
+        # What is never hidden, and seen as it is.
         self.allowed: Collection[str] = ()
         # Finds, when the place is entered, what is called so here: more of `hidden` and `replaced`,
         # and of homes what is shown.
@@ -116,7 +116,8 @@ class Place:
         found = self.look()
         hidden = (*self.hidden, *found.get("hidden", ()))
         found["hidden"] = tuple(path for path in hidden if path not in self.allowed)
-        found["replaced"] = {**self.replaced, **found.get("replaced", {})}
+        replaced = {**self.replaced, **found.get("replaced", {})}
+        found["replaced"] = {p: text for p, text in replaced.items() if p not in self.allowed}
         self.take(found)
         return found
 

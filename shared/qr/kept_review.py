@@ -9,6 +9,7 @@ from shared import resources
 from shared.qr.schema import read_review
 from shared.steps.entry_points import workflow_of
 from state.kept_files import gone
+from state.stages import ACTIVE, PAUSED
 
 if TYPE_CHECKING:
     from shared.qr.schema import Review
@@ -33,6 +34,6 @@ def is_review_due(database: Database, run: Run, phase: str) -> bool:
     """Return whether a run is where the questions of a phase are answered or decided."""
     workflow = workflow_of(phase)
     steps = (workflow.number(phase, "qr"), workflow.number(phase, "gate"))
-    here = run.status in ("ACTIVE", "PAUSED") and run.workflow == workflow.name
+    here = run.status in (ACTIVE, PAUSED) and run.workflow == workflow.name
     # The last gate of a plan stays the run's step until the freeze.
     return here and run.step in steps and database.phase(run, phase)[0] != "COMPLETE"

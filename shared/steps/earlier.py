@@ -9,6 +9,7 @@ from shared.resources import review_path, strategy_path
 from shared.steps.entry_points import find_workflow
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
+from state.stages import ACTIVE, PAUSED
 
 if TYPE_CHECKING:
     from shared.builders import Block
@@ -33,7 +34,7 @@ def shown_again(ctx: Context, here: str) -> str:
     if ctx.step.kind in _OF_REVIEW and not os.path.exists(review_path(ctx.state.state_dir, phase)):
         _refuse(ctx, f"the questions of {phase} are gone, since its review has ended", here)
     block = _looked_at(ctx.step.handler(ctx))
-    return (block.next("done", here) if run.status in ("ACTIVE", "PAUSED") else block).render()
+    return (block.next("done", here) if run.status in (ACTIVE, PAUSED) else block).render()
 
 
 def _is_of_run(ctx: Context) -> bool:

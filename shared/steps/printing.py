@@ -9,6 +9,7 @@ from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
+from state.stages import ACTIVE, CANCELLED, COMPLETED, PAUSED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ def print_step(
     current = run.step if run.workflow == workflow.name else None
     here = state.command("step", run.workflow)
     ended = current is None and not workflow.serves and not _comes_later(workflow, run.workflow)
-    if ended and number is None and run.status == "ACTIVE":
+    if ended and number is None and run.status == ACTIVE:
         return print_current(state)
     if number is None:
         number = 1 if workflow.serves else current or max(workflow.steps)
@@ -71,9 +72,9 @@ def print_step(
         )
         at = f"{workflow.name} {number}"
         raise Refused("conflict", at, text, "go on with the current step", here)
-    if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
+    if current is None or number < current or run.status in (COMPLETED, CANCELLED):
         return _print_done(context, here, again=again)
-    if run.status == "PAUSED":
+    if run.status == PAUSED:
         return paused(context).render()
     if number > current:
         name = workflow.steps[current].name
@@ -89,7 +90,7 @@ def _print_done(context: Context, here: str, *, again: bool) -> str:
         from shared.steps.earlier import shown_again
 
         return shown_again(context, here)
-    is_paused = context.state.run.status == "PAUSED"
+    is_paused = context.state.run.status == PAUSED
     return (paused(context) if is_paused else done(context, here)).render()
 
 
@@ -103,7 +104,7 @@ def _print_for_agent(context: Context, *, again: bool) -> str:
 
         if is_done(context):
             return _print_done(context, here, again=True)
-    if not due or run.status != "ACTIVE":
+    if not due or run.status != ACTIVE:
         text = (
             f"{workflow.name} has nothing to do now; "
             f"the run is at {run.workflow} step {run.step} ({current.name})"

@@ -117,7 +117,10 @@ def _why(ctx: Context) -> str:
     if asked:
         several = len(asked) > 1
         name = "revise-for-several" if several else "revise-for-user"
-        return fill(read_prompt("orchestrator", "planner", name), {"remark": ", ".join(asked)})
+        why = fill(read_prompt("orchestrator", "planner", name), {"remark": ", ".join(asked)})
+        if not any(one.startswith("RM-") for one in asked):
+            return why
+        return f"{why} {read_prompt('orchestrator', 'planner', 'revise-overrules')}"
     name = "revise-for-cause" if _program_notes(ctx) else "revise"
     return read_prompt("orchestrator", "planner", name)
 

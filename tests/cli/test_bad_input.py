@@ -292,7 +292,7 @@ def test_the_context_is_read_only_after_its_step_and_takes_later_words(journey: 
     journey.write_answer("context.json", json.dumps({"task_spec": ["Something else"]}))
     refused(journey.repository, argv, "frozen", "read-only once step 2")
     journey.write_answer("context.json", json.dumps({"constraints": ["None"]}))
-    refused(journey.repository, argv, "frozen", "give those that still hold, alone")
+    refused(journey.repository, argv, "frozen", "[what holds no more]")
     for _ in range(2):
         assert journey.planner("context", "add-quote", "Keep f, please").code == 0
     for name in ("context.json", "plan.json"):

@@ -138,6 +138,7 @@ def test_what_the_system_refuses_is_no_fault_and_says_what_helps(
         ("doctor", "--json"),
         ("plan", "schema"),
         ("plan", "schema", "--kind", "milestone"),
+        ("plan", "schema", "--kind", "context"),
     ],
 )
 def test_commands_that_read_print_json_on_demand(

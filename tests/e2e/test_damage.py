@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared import approval
 from shared.git import commit as commits
 from tests.e2e.conftest import set_hook
 from tests.journey import FILES, Answer, Journey, way_out, words_of
@@ -140,6 +141,8 @@ def test_a_signing_program_that_hangs_at_the_commit_is_ended_and_named(
     }  # fmt: skip
     for name, value in settings.items():
         repository.git("config", name, value)
+    # An approval that says nothing of it: else only the approved key is asked to sign.
+    approval.save(journey.state_dir, approval.of_run(journey.state_dir)._replace(form=1))
     monkeypatch.setattr(commits, "HOOK_LIMIT_S", 2.0)
     block, head = journey.last, repository.git("rev-parse", "HEAD")
     before = time.monotonic()

@@ -95,7 +95,7 @@ def test_tests_beside_the_code_verify_a_plan_in_seven_commands(make_repo: Reposi
     submitted = journey.to("submitted").last
     assert "NOT VERIFIED" not in submitted.text
     assert "found in the project · 1 passed, 0 failed" in submitted.text
-    assert "with the changed code broken this fails, so some of it is run" in submitted.text
+    assert "it fails with the changed code broken, so it runs some of it" in submitted.text
     journey.to("committed")
     assert len(journey.calls) <= MOST_COMMANDS, journey.calls
     assert "Proved" in journey.last.text
@@ -306,6 +306,30 @@ def test_what_the_user_has_installed_meanwhile_is_found(make_repo: Repositories)
     made = lacking_pytest(make_repo, {})
     before = made.last
     assert made.follow(before.next("done")).code == 1
+    (site,) = (made.repository.path / ".venv").glob("lib/python3*/site-packages")
+    runner = "import runpy, sys\nsys.path.insert(0, 'src')\nrunpy.run_path('tests/test_a.py')\n"
+    (site / "pytest.py").write_text(runner, encoding="utf-8")
+    made.follow(before.next("done"))
+    assert "verify: .venv/bin/python -m pytest -q: pass (" in made.to("submitted").last.text
+
+
+@pytest.mark.requirement("SD-6", "VR-1")
+def test_an_environment_that_the_user_has_made_meanwhile_is_found(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    made = Journey(make_repo(files={**LACKING, ".gitignore": "pytest.py\n.venv/\n"}))
+    path = made.repository.path / "pytest.py"
+    path.write_text("import sys\nsys.exit('No module named pytest')\n", encoding="utf-8")
+    made.review, made.verdicts = "auto", passing
+    made.start("--alone")
+    made.to("code").do_the_work()
+    before = made.last
+    assert before.data("candidates").startswith("1. python3 -m pytest -q (")
+    refused = made.follow(before.next("done"))
+    assert "nothing can run here" in refused.text
+    path.unlink()
+    environment(made.repository.path / ".venv")
     (site,) = (made.repository.path / ".venv").glob("lib/python3*/site-packages")
     runner = "import runpy, sys\nsys.path.insert(0, 'src')\nrunpy.run_path('tests/test_a.py')\n"
     (site / "pytest.py").write_text(runner, encoding="utf-8")

@@ -63,10 +63,10 @@ def test_a_plan_is_summed_up_a_line_for_each_subject(scene: Scene) -> None:
         ([result(exercised=True), result(command="lint")],
          ("make: pass (in the worktree · from planner.toml); "
          "lint: pass (in the worktree · from planner.toml); "
-         "with the changed code broken this fails, so some of it is run")),
+         "it fails with the changed code broken, so it runs some of it")),
         ([result(exercised=False)],
          ("make: pass (in the worktree · from planner.toml); "
-         "with the changed code broken this still passes, so none of it is run")),
+         "it passes with the changed code broken, so it runs none of it")),
     ],
     ids=["none", "known failure", "exercised", "not exercised"],
 )  # fmt: skip
@@ -93,7 +93,7 @@ def test_a_revision_names_what_has_changed_since_the_last(scene: Scene) -> None:
     write_json(superseded_plan_path(scene.state_dir, 1), plain(sample_plan()) | {"seals": seals})
     write(scene, revision=2, seals={**seals, "M-001": "2", "base": "2", "CI-001": "1",
                                     "RM-002": "1"})  # fmt: skip
-    assert "changed since revision 1: CI-001, M-001" in lines(scene)
+    assert "changed since revision 1: a.py, M-001" in lines(scene)
     write(scene, revision=2, seals=seals)
     assert "changed since revision 1: nothing" in lines(scene)
 

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from orchestrator.submit.outcomes import Rows
     from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
+    from orchestrator.submit.page.places import Places
     from shared.contents import Row
     from state.models import Milestone, Option, Plan
+
+
+_CHANGE = "CC-"  # the anchor of its diff
 
 
 def with_id(name: Node, *children: Node) -> Node:
@@ -26,7 +30,7 @@ def with_id(name: Node, *children: Node) -> Node:
     return [Element("span", name, {"class": "id"}), " ", children]
 
 
-def questions(facts: Facts) -> Section:
+def questions(facts: Facts, places: Places) -> Section:
     """Return the questions that the user was asked, with answers; unanswered ones come first."""
     waiting = facts.open_questions()
     rows = []
@@ -34,8 +38,8 @@ def questions(facts: Facts) -> Section:
         said = Element("p", "not answered yet", {"class": "warn"})
         if asked not in waiting:
             answer = Element("strong", answer_of(asked, facts.answers))
-            said = Element("p", ["Answer: ", answer, _outcome(asked.outcome)])
-        heading = Element("h3", with_id(asked.id, asked.question))
+            said = Element("p", ["Answer: ", answer, _outcome(asked.outcome, places)])
+        heading = Element("h3", with_id(asked.id, asked.question), {"id": asked.id})
         options = Items([_option(o) for o in asked.options], "options")
         rows.append(Element("div", [heading, said, options]))
     return Section("questions", "Questions and answers", rows)
@@ -45,48 +49,51 @@ def _option(option: Option) -> Node:
     return [option.label, f" – {option.description}" if option.description else None]
 
 
-def entry(row: Row, label: str = "") -> Node:
-    """Return a row of the list of a plan's contents as page elements."""
+def entry(row: Row, places: Places, label: str = "") -> Node:
+    """Return a row of the list of a plan's contents as page elements; its id is an anchor."""
+    anchor = None if row.id.startswith(_CHANGE) else row.id
     parts: list[Node] = [
-        Element("span", text, {"class": kind})
+        Element("span", text, {"class": kind, "id": anchor if kind == "id" else None})
         for text, kind in ((label, "no"), (row.id, "id"), (row.kind, "quiet"))
         if text
     ]
     parts += [listed([Element("code", file) for file in row.files])] if row.files else []
     parts += [f"{row.place}:"] if row.place else []
-    parts += [row.text] if row.text else []
+    parts += [places.linked(row.text)] if row.text else []
     parts += _links(row.refs)
-    why = Element("span", f" – {row.why}", {"class": "quiet"}) if row.why else None
-    return [[part for one in parts for part in (" ", one)][1:], why, _outcome(row.outcome)]
+    why: Node = [" – ", places.linked(row.why)]
+    shown = Element("span", why, {"class": "quiet"}) if row.why else None
+    apart = [part for one in parts for part in (" ", one)][1:]
+    return [apart, shown, _outcome(row.outcome, places)]
 
 
-def _outcome(text: str) -> Node:
+def _outcome(text: str, places: Places) -> Node:
     """Return what has become of a statement (SD-3)."""
     if text.startswith(DONE):
         return [" → ", DONE, listed(_links(text.removeprefix(DONE).split(", ")))]
     tone = "warn" if text == UNCITED or text.startswith(DECLINED) else "quiet"
-    return Element("span", f" → {text}", {"class": tone}) if text else None
+    return Element("span", [" → ", places.linked(text)], {"class": tone}) if text else None
 
 
 def _links(names: Iterable[str]) -> list[Node]:
     return [Element("a", name, {"href": f"#{name}"}) for name in names]
 
 
-def _titled(rows: Rows) -> list[Node]:
+def _titled(rows: Rows, places: Places) -> list[Node]:
     """Return rows under the headings of their kinds."""
     return [
-        Titled(content.title, Items([entry(row) for row in found], "text rows"))
+        Titled(content.title, Items([entry(row, places) for row in found], "text rows"))
         for content, found in rows.items()
     ]
 
 
-def goal(request: str, rows: Rows) -> Section:
+def goal(request: str, rows: Rows, places: Places) -> Section:
     """Return the user's request in their own words and how the assistant understood it."""
     quoted = Element("blockquote", request, {"class": "text"}) if request.strip() else None
-    return Section("goal", GOAL, [quoted, *_titled(rows)])
+    return Section("goal", GOAL, [quoted, *_titled(rows, places)])
 
 
-def decisions(rows: Rows) -> Section:
+def decisions(rows: Rows, places: Places) -> Section:
     """Return each design decision with its reasons and rejected alternatives, as page elements."""
     rest = {content: found for content, found in rows.items() if content is not DECISIONS}
     decided = rows.get(DECISIONS, [])
@@ -97,32 +104,32 @@ def decisions(rows: Rows) -> Section:
         articles.append(Element("article", [
             Element("h3", with_id(decision.id, decision.text), {"id": decision.id}),
             Element("ol", reasons, {"class": "chain"}) if reasons else None,
-            _rejected(rest, {decision.id}),
+            _rejected(rest, {decision.id}, places),
         ]))  # fmt: skip
     known = {decision.id for decision in decided}
     under = {row.under for found in rest.values() for row in found}
-    return Section("decisions", DECIDED, [*articles, _rejected(rest, under - known)])
+    return Section("decisions", DECIDED, [*articles, _rejected(rest, under - known, places)])
 
 
-def _rejected(rows: Rows, under: Collection[str]) -> Node:
+def _rejected(rows: Rows, under: Collection[str], places: Places) -> Node:
     """Return the rows that belong to some decisions, or to none where `under` has ''."""
     own = [(c.label, row) for c, found in rows.items() for row in found if row.under in under]
-    return Items([entry(row, label) for label, row in own], "rejected")
+    return Items([entry(row, places, label) for label, row in own], "rejected")
 
 
-def risks(limits: Rows, drawn: Rows) -> Section:
+def risks(limits: Rows, drawn: Rows, places: Places) -> Section:
     """Return the plan's risks, assumptions, constraints and invariants, as page elements."""
     pictures = [
         Element("pre", row.line(content.label)) for content, found in drawn.items() for row in found
     ]
-    return Section("risks", LIMITS, [*_titled(limits), Titled(DRAWN, pictures)])
+    return Section("risks", LIMITS, [*_titled(limits, places), Titled(DRAWN, pictures)])
 
 
-def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
+def milestones(plan: Plan, files: Sequence[Edited], places: Places) -> Section:
     """Return the drawing of the waves of milestones, then each milestone with what it must do."""
     own = {m.id: [f for f in files if f.milestone is m] for m in plan.milestones}
     drawn = picture(plan, {m.id: _beside(m, own[m.id]) for m in plan.milestones})
-    every = [_milestone(plan, m, own[m.id]) for m in plan.milestones]
+    every = [_milestone(plan, m, own[m.id], places) for m in plan.milestones]
     content = [drawn, every] if every else None
     return Section("milestones", "Waves and milestones", content)
 
@@ -137,11 +144,11 @@ def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
     return Element("div", [link, Element("span", quiet, {"class": "quiet"})])
 
 
-def _milestone(plan: Plan, milestone: Milestone, files: Sequence[Edited]) -> Node:
+def _milestone(plan: Plan, milestone: Milestone, files: Sequence[Edited], places: Places) -> Node:
     rows = rows_of_milestone(plan, milestone)
-    intents = [entry(row) for row in rows.pop(INTENTS, [])]
+    intents = [entry(row, places) for row in rows.pop(INTENTS, [])]
     terms: dict[str, Sequence[Node]] = {
-        content.title: [entry(row) for row in found] for content, found in rows.items()
+        content.title: [entry(row, places) for row in found] for content, found in rows.items()
     }
     terms["changes"] = [
         [Element("a", f.change.file, {"href": f"#{f.change.id}"}), f" {f.figures or f.what}"]

@@ -22,25 +22,37 @@ _TITLES = ("old line", "new line", "sign", "text")
 _CLASS = {"+": "a", "-": "d", " ": "c"}
 
 
-def diff_table(lines: Sequence[Line], label: str) -> Node:
-    """Return the lines of a patch as a table; `label` names the table for screen readers."""
+def anchor_of(line: Line, name: str) -> str:
+    """Return the anchor of a row in the diff of the file `name`: `f3-L20`, of an old line `f3-O20`.
+
+    It is '' for what is no line of a file.
+    """
+    number = f"O{line.old}" if line.new is None else f"L{line.new}"
+    return f"{name}-{number}" if line.kind in " +-" else ""
+
+
+def diff_table(lines: Sequence[Line], label: str, name: str) -> Node:
+    """Return the lines of a patch as a table; `label` names the table for screen readers.
+
+    Its rows are anchors that begin with `name`.
+    """
     columns = [Unclosed("col", None, {"class": c} if c else {}) for c in _COLUMNS]
     titles = [Unclosed("th", title, {"scope": "col"}) for title in _TITLES]
     head = [Element("colgroup", columns), Element("thead", Unclosed("tr", titles))]
-    body = [Element("tbody", rows) for rows in _hunks(lines)]
+    body = [Element("tbody", rows) for rows in _hunks(lines, name)]
     return Element("table", [head, body], {"class": "diff", "aria-label": label})
 
 
-def _hunks(lines: Iterable[Line]) -> list[list[Node]]:
+def _hunks(lines: Iterable[Line], name: str) -> list[list[Node]]:
     """Return the table rows of each hunk of a patch, after the rows before the first hunk."""
     hunks: list[list[Node]] = [[]]
     for is_changed, group in groupby(lines, key=lambda line: line.kind in "+-"):
         if is_changed:
-            hunks[-1] += _changed(list(group))
+            hunks[-1] += _changed(list(group), name)
             continue
         for line in group:
             if line.kind == " ":
-                hunks[-1].append(_row(line, line.text))
+                hunks[-1].append(_row(line, line.text, name))
             elif line.kind == "@":
                 place = f"from line {line.new or line.old}" + (
                     f" · {line.text}" if line.text else ""
@@ -53,22 +65,22 @@ def _hunks(lines: Iterable[Line]) -> list[list[Node]]:
     return hunks
 
 
-def _changed(lines: list[Line]) -> list[Node]:
+def _changed(lines: list[Line], name: str) -> list[Node]:
     """Return a hunk's lines as rows; equally many removed and added ones are compared in pairs."""
     removed = [line for line in lines if line.kind == "-"]
     added = [line for line in lines if line.kind == "+"]
     if len(removed) != len(added):
-        return [_row(line, _text(line.text)) for line in lines]
+        return [_row(line, _text(line.text), name) for line in lines]
     pairs = [compare(old.text, new.text) for old, new in zip(removed, added, strict=True)]
     return [
-        *(_row(line, old) for line, (old, _) in zip(removed, pairs, strict=True)),
-        *(_row(line, new) for line, (_, new) in zip(added, pairs, strict=True)),
+        *(_row(line, old, name) for line, (old, _) in zip(removed, pairs, strict=True)),
+        *(_row(line, new, name) for line, (_, new) in zip(added, pairs, strict=True)),
     ]
 
 
-def _row(line: Line, shown: Node) -> Node:
+def _row(line: Line, shown: Node, name: str) -> Node:
     cells = (str(line.old or ""), str(line.new or ""), line.kind.strip(), shown)
-    return Row(_CLASS[line.kind], cells)
+    return Row(_CLASS[line.kind], cells, anchor_of(line, name))
 
 
 def _text(value: str) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.submit.kinds import KINDS, kind_of
 from shared.builders import visible
 from shared.git.change import LINK
 from shared.patch import Line, read_patch, size
@@ -14,8 +15,17 @@ from state.milestones import changes_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from orchestrator.submit.since import Since
+    from orchestrator.submit.spent import Spent
     from state.database import Run
     from state.models import Change, Checkpoint, Milestone, Plan
+
+
+STAGES = {
+    "gathering": "still being written, nothing to approve yet",
+    "submitted": "waits for your decision",
+    "executing": "approved",
+}
 
 
 class Facts(NamedTuple):
@@ -23,7 +33,12 @@ class Facts(NamedTuple):
 
     plan: Plan
     run: Run
+    # Which changed files are generated, or are not, as the project says.
+    marked: Mapping[str, bool] = {}
+    spent: Spent | None = None
+    # The revision that the person has seen last, and how the code differs from it.
     previous: Plan | None = None
+    since: Since | None = None
     answers: Mapping[str, Sequence[str]] = {}
     # The gates' decisions of this revision, oldest first.
     outcomes: Sequence[Mapping[str, Any]] = ()
@@ -55,12 +70,11 @@ class Facts(NamedTuple):
         return [c for c in self.plan.checkpoints if c.id not in self.answers]
 
 
-class Edited:
-    """A changed file of the plan with its milestone and its patch, which is read once."""
+class Diff:
+    """The change of one file with its patch, which is read once."""
 
-    def __init__(self, change: Change, milestone: Milestone) -> None:
+    def __init__(self, change: Change) -> None:
         self.change = change
-        self.milestone = milestone
         self.lines: list[Line] = read_patch(change)
         self.added, self.removed = size(self.lines)
 
@@ -118,10 +132,27 @@ class Edited:
         return sum(visible(c) != c for c in added) if shown != added else 0
 
 
+class Edited(Diff):
+    """A changed file of the plan with its milestone, and its kind, one of KINDS.
+
+    `anchor` begins those of its rows, as its id does not change from revision to revision.
+    """
+
+    def __init__(self, change: Change, milestone: Milestone, marked: Mapping[str, bool]) -> None:
+        super().__init__(change)
+        self.milestone = milestone
+        self.anchor = f"f{int(change.id.rpartition('-')[2])}"
+        self.kind = kind_of(change.file, milestone.tests.files, marked)
+
+
 def _kinds(old: str | None) -> str:
     return "a link becomes a file" if old == LINK else "a file becomes a link"
 
 
-def edited_files(plan: Plan) -> list[Edited]:
-    """Return the plan's changed files in the order of the milestones."""
-    return [Edited(change, m) for m in plan.milestones for change in changes_of(m)]
+def edited_files(plan: Plan, marked: Mapping[str, bool] | None = None) -> list[Edited]:
+    """Return the plan's changed files by kind, those of a kind in the order of the milestones.
+
+    `marked` says of some whether they are generated.
+    """
+    found = [Edited(c, m, marked or {}) for m in plan.milestones for c in changes_of(m)]
+    return sorted(found, key=lambda file: KINDS.index(file.kind))

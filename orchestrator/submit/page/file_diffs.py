@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
+from orchestrator.submit.kinds import GENERATED
 from orchestrator.submit.page.diff import diff_table
 from orchestrator.submit.page.html import Element, Section
 from orchestrator.submit.plan_md import MOST_SHOWN
@@ -14,27 +15,32 @@ from state.changes import apart
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.submit.page.facts import Edited
+    from orchestrator.submit.page.facts import Diff, Edited
     from orchestrator.submit.page.html import Node
     from shared.patch import Line
 
 LONGEST_OPEN = 120  # lines; a longer diff is folded, and so is what comes after many others
-_MOST_OPEN = 40  # files
+MOST_OPEN = 40  # files
 
 
 def changes(files: Sequence[Edited]) -> Section:
     """Return the table of changed files and their diffs, each diff under the id of its change."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     title = f"Changes: {counted(len(files), 'file')}, +{added:,} −{removed:,}"
-    shown = [_change(f, is_open=n < _MOST_OPEN) for n, f in enumerate(files)]
-    return Section("changes", title, [_table(files), *shown] if files else None)
+    diffs = [_change(f, is_open=n < MOST_OPEN) for n, f in enumerate(files)]
+    return Section("changes", title, [_table(files), *diffs] if files else None)
 
 
 def _table(files: Sequence[Edited]) -> Node:
+    """Return the changed files with links to their diffs; each kind under its name."""
     names = ("File", "What", "For", "+", "−")
     head = Element("tr", [Element("th", name, {"scope": "col"}) for name in names])
-    body = [Element("tr", _cells(f)) for f in files]
-    parts = [Element("thead", head), Element("tbody", body)]
+    bodies = []
+    for kind, group in groupby(files, key=lambda file: file.kind):
+        title = Element("th", kind, {"scope": "rowgroup", "colspan": "5", "class": "kind"})
+        rows = [Element("tr", _cells(f)) for f in group]
+        bodies.append(Element("tbody", [Element("tr", title), *rows]))
+    parts = [Element("thead", head), *bodies]
     return Element("table", parts, {"class": "files", "aria-label": "Changed files"})
 
 
@@ -48,11 +54,11 @@ def _cells(file: Edited) -> Node:
     ]
 
 
-def _sizes(file: Edited) -> tuple[tuple[int, str], ...]:
+def _sizes(file: Diff) -> tuple[tuple[int, str], ...]:
     return (file.added, "plus"), (file.removed, "minus")
 
 
-def _counts(file: Edited) -> list[Node]:
+def _counts(file: Diff) -> list[Node]:
     signs = {"plus": "+", "minus": "−"}
     return [
         Element("span", f"{signs[name]}{n:,}", {"class": name}) for n, name in _sizes(file) if n
@@ -60,39 +66,52 @@ def _counts(file: Edited) -> list[Node]:
 
 
 def _change(file: Edited, *, is_open: bool) -> Node:
-    """Return one file's diff as a folded element; its id is inside, so that a link unfolds it."""
-    change, number = file.change, len(file.lines)
-    folded = f"{counted(number, 'line')} folded" if number > LONGEST_OPEN else ""
-    ids = f"{(change.before or 'absent')[:12]} → {(change.after or 'absent')[:12]}"
+    """Return one file's diff with what it is for; a generated file's is folded."""
+    change = file.change
     intents = [i for i in (change.intent_ref, *change.more_intent_refs) if i]
-    quiet = " · ".join([change.id, *intents, f"blob {ids}"])
+    about = Element("p", [
+        Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}),
+        "".join(f" · {name}" for name in intents),
+        Element("a", "all files", {"href": "#changes", "class": "back"}),
+    ], {"class": "quiet"})  # fmt: skip
+    folded = "generated, folded" if file.kind == GENERATED else ""
+    return shown(file, change.id, file.anchor, about, folded, is_open=is_open)
+
+
+def shown(
+    file: Diff, name: str, rows: str, about: Node = None, folded: str = "", *, is_open: bool
+) -> Node:
+    """Return one file's diff as an element that folds, and why if it is `folded` anyhow.
+
+    Its id, `name`, is inside, so that a link unfolds it; its rows are anchors that begin with
+    `rows`.
+    """
+    change, number = file.change, len(file.lines)
+    if not folded and number > LONGEST_OPEN:
+        folded = f"{counted(number, 'line')} folded"
     summary = Element("summary", [
         Element("h3", change.file),
         Element("span", ", ".join([file.what, *file.notes]), {"class": "quiet"}),
         _counts(file),
         Element("span", folded, {"class": "folded"}) if folded else None,
     ])  # fmt: skip
-    about = Element("p", [
-        Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}), f" · {quiet}",
-        Element("a", "all files", {"href": "#changes", "class": "back"}),
-    ], {"class": "quiet"})  # fmt: skip
-    shown = _beginning(file.lines)
-    body = diff_table(shown, f"Diff of {change.file}") if shown else _empty(file)
-    left = number - len(shown)
+    lines = beginning(file.lines)
+    body = diff_table(lines, f"Diff of {change.file}", rows) if lines else _empty(file)
+    left = number - len(lines)
     more = f"{counted(left, 'more line')} not shown here: planner plan diff {change.file}"
     rest = Element("p", more, {"class": "quiet"}) if left else None
-    inside = Element("div", [about, body, rest], {"id": change.id})
+    inside = Element("div", [about, body, rest], {"id": name})
     opened = "" if is_open and not folded else None
     return Element("details", [summary, inside], {"class": "change", "open": opened})
 
 
-def _beginning(lines: Sequence[Line]) -> Sequence[Line]:
+def beginning(lines: Sequence[Line]) -> Sequence[Line]:
     """Return as many lines of a diff as a page shows."""
     ends = accumulate(len(line.text) + 1 for line in lines)
     return lines[: sum(1 for end in ends if end <= MOST_SHOWN)]
 
 
-def _empty(file: Edited) -> Node:
+def _empty(file: Diff) -> Node:
     if file.lines:
         return Element("p", "The diff is too long to be shown.", {"class": "quiet"})
     if apart(file.change):

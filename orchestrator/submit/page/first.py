@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.reviewed import (
-    answers_of,
-    beyond_limit,
-    passed_with,
-    reviewers_of,
-)
+from orchestrator.reviewed import passed_with
+from orchestrator.submit.figures import cost, figures
+from orchestrator.submit.page.facts import STAGES
 from orchestrator.submit.page.html import Element, Items, Section, listed
-from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
 from shared.contents import ASSUMED, FIRST, LIMITS, NOT_BORNE_OUT, RISKS
 from shared.mode.guarded import NOT_GUARDED
-from shared.qr.types import ASSISTANT
 from state.actors import PERSON, UNPROVEN
 from state.channels import label
 from state.statements import DECLINED
@@ -26,22 +21,9 @@ if TYPE_CHECKING:
     from orchestrator.submit.outcomes import Rows
     from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
-    from state.models import Plan
 
 # On the first screen; all of them are further down.
 _MOST_RISKS, _MOST_NAMED = 4, 3
-_STAGES = {
-    "gathering": "still being written, nothing to approve yet",
-    "submitted": "waits for your decision",
-    "executing": "approved",
-}
-_ALL_PASS = {1: "1 command passes", 2: "both commands pass"}
-_EXERCISED = {  # tone and words
-    None: ("", "whether the changed code is run is not known"),
-    True: ("good", "the changed code is run, as breaking it shows"),
-    False: ("bad", "the changed code is not run: broken, it passes as well"),
-}
-_LATER = ("", "not yet", "the code is written after this and comes back to you")
 _MEANING = {  # of an approval, by whether intents are approved
     True: "These intents and files; their code comes back for an approval of its own.",
     False: "These bytes and nothing else are applied and committed.",
@@ -66,7 +48,7 @@ def _line(value: str) -> str:
 
 def _standing(facts: Facts) -> Node:
     run, plan = facts.run, facts.plan
-    told = [run.ending or _STAGES.get(run.stage, run.status.lower())]
+    told = [run.ending or STAGES.get(run.stage, run.status.lower())]
     if facts.reverted:
         told.append(f"by commit {facts.reverted[:12]}")
     if facts.approved:
@@ -91,58 +73,13 @@ def _why_and_what(about: Rows) -> list[Node]:
 
 
 def _figures(facts: Facts, files: Sequence[Edited]) -> list[Node]:
-    plan = facts.plan
-    figures = {
-        "How big": _size(plan, files),
-        "Verified": _LATER if facts.is_intent else _verified(plan),
-        "Reviewed": _reviewed(plan),
-    }
+    found = figures(facts.plan, files, is_intent=facts.is_intent)
     rows: list[Node] = []
-    for name, (tone, first, *rest) in figures.items():
-        value = [Element("strong", first), [Element("span", text) for text in rest]]
-        figure = [Element("dt", name), Element("dd", value)]
-        rows.append(Element("div", figure, {"class": tone or None}))
+    for figure in [*found, cost(facts.spent)]:
+        value = [Element("strong", figure.text), [Element("span", text) for text in figure.more]]
+        shown = [Element("dt", figure.title), Element("dd", value)]
+        rows.append(Element("div", shown, {"class": figure.tone or None}))
     return rows
-
-
-def _size(plan: Plan, files: Sequence[Edited]) -> tuple[str, ...]:
-    if not files:
-        intents = [intent for m in plan.milestones for intent in m.code_intents]
-        named = counted(len({intent.file for intent in intents}), "file")
-        return "", f"{counted(len(intents), 'intent')} in {named}", size_of(plan)
-    added, removed = sum(f.added for f in files), sum(f.removed for f in files)
-    lines = f"{counted(len(files), 'file')}, +{added:,} −{removed:,}"
-    kinds = [f.what for f in files if f.what != "changed"]
-    odd = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
-    return "", lines, size_of(plan), *([", ".join(odd)] if odd else [])
-
-
-def _verified(plan: Plan) -> tuple[str, ...]:
-    """Return colour and words for the verify result; green only if it depends on the change."""
-    if not plan.verify:
-        return "bad", "NOT VERIFIED", "no command of the project has run on this plan"
-    passed = [r for r in plan.verify if r.outcome == "pass"]
-    failed = [r for r in plan.verify if r.outcome == "fail"]
-    if failed:
-        return "bad", f"{counted(len(failed), 'command')} of {len(plan.verify)} fails"
-    if not passed:
-        return "bad", "tells nothing", "every command fails on the base as well"
-    text = f"{counted(len(passed), 'command')} of {len(plan.verify)} passes"
-    if len(passed) == len(plan.verify):
-        text = _ALL_PASS.get(len(passed)) or f"all {len(passed)} commands pass"
-    tone, meaning = _EXERCISED[plan.verify[0].exercised]
-    return tone, text, meaning
-
-
-def _reviewed(plan: Plan) -> tuple[str, ...]:
-    """Return colour and words for who read the plan; green only if agents alone answered."""
-    counts = answers_of(plan.reviews)
-    if not counts:
-        return "bad", "by nobody", "a program alone has checked it"
-    rounds = max(outcome.iteration for outcome in plan.reviews)
-    tone = "" if ASSISTANT in counts else "good"
-    more = [f"{rounds} rounds" if rounds > 1 else "", beyond_limit(plan.reviews)]
-    return tone, f"by {reviewers_of(plan.reviews)}", *filter(None, more)
 
 
 def _cautions(facts: Facts, files: Sequence[Edited], says: Mapping[str, Rows]) -> list[Node]:
@@ -210,8 +147,18 @@ def _names(files: Sequence[Edited]) -> Node:
 
 
 def answer_box(facts: Facts) -> Section:
-    """Return the commands that approve, revise or reject the plan; empty unless it is submitted."""
-    return Section("answer", "Your answer", _ways(facts) if facts.waits else None, "answer")
+    """Return the commands that approve, revise or reject the plan; empty unless it is submitted.
+
+    Before, it is the one that answers the first open question.
+    """
+    ways: Node = _ways(facts) if facts.waits else None
+    if not facts.waits and "decide" in facts.commands:
+        asked = facts.open_questions()[0]
+        keys = ", ".join(option.key for option in asked.options)
+        said = f"{asked.question}{keys and ' One of: '}{keys}"
+        ways = Element("div", _way("Answer", said, {"in a terminal": facts.commands["decide"]}),
+                       {"class": "ways"})  # fmt: skip
+    return Section("answer", "Your answer", ways, "answer")
 
 
 def _ways(facts: Facts) -> Node:

@@ -59,10 +59,14 @@ class Row(NamedTuple):
 
     kind: str
     cells: Sequence[Node]
+    # What links lead to; a letter or digit first, and no blank.
+    id: str = ""
 
     def markup(self) -> str:
         """Return the start tag and the cells of the table row as HTML text."""
-        return f"<tr class={_attribute(self.kind)}><td>" + "<td>".join(map(markup, self.cells))
+        name = f" id={_attribute(self.id)}" if self.id else ""
+        cells = "<td>".join(map(markup, self.cells))
+        return f"<tr class={_attribute(self.kind)}{name}><td>{cells}"
 
 
 class Items(NamedTuple):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.reviewed import Passed
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
+    from orchestrator.submit.page.places import Places
     from state.models import Plan
     from state.results import Outcome, VerifyResult
 
@@ -53,20 +54,11 @@ def verified(facts: Facts) -> Section:
 def _results(plan: Plan) -> Node:
     trees = {r.tree for r in plan.verify}
     captured = {o.tree for o in plan.reviews if o.phase in CODE_PHASES and o.tree}
-    notes: list[Node] = [
-        ["They ran on tree ", Element("code", tree), "."] for tree in sorted(trees)
-    ]
-    if (base := plan.base) is not None:
-        extra = " with uncommitted work on top" if base.snapshot else ""
-        notes.append([
-            f"The base is commit {base.commit[:12]} on ", Element("code", base.branch),
-            f"{extra}, tree ", Element("code", base.tree), ".",
-        ])  # fmt: skip
+    proof = {EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
+    notes: list[Node] = [f"{text.capitalize()}." for text in sorted(proof)]
     if captured and not captured <= trees:
         notes.append(Element("span", "The reviewed code was another tree.", {"class": "warn"}))
-    proof = {EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
-    rows = Items([_result(r) for r in plan.verify], "rows")
-    return [rows, Items([*(f"{text.capitalize()}." for text in sorted(proof)), *notes], "quiet")]
+    return [Items([_result(r) for r in plan.verify], "rows"), Items(notes, "quiet")]
 
 
 def _result(result: VerifyResult) -> Node:
@@ -75,10 +67,12 @@ def _result(result: VerifyResult) -> Node:
     return [Element("code", result.command), " ", Element("strong", said, {"class": tone}), base]
 
 
-def reviews(facts: Facts) -> Section:
+def reviews(facts: Facts, places: Places) -> Section:
     """Return each review phase with its rounds, its non-blocking findings and accepted ones."""
     passed = passed_with(facts.plan.reviews)
-    rows = [Element("article", _phase(facts, o, passed[o.phase])) for o in facts.plan.reviews]
+    rows = [
+        Element("article", _phase(facts, o, passed[o.phase], places)) for o in facts.plan.reviews
+    ]
     going = [o for o in facts.outcomes if o["phase"] not in passed]
     unread = not answers_of(facts.plan.reviews)
     note = Element("p", f"Reviewed by {NOBODY}.", {"class": "warn"})
@@ -95,7 +89,7 @@ def reviews(facts: Facts) -> Section:
     ])  # fmt: skip
 
 
-def _phase(facts: Facts, outcome: Outcome, passed: Passed) -> Node:
+def _phase(facts: Facts, outcome: Outcome, passed: Passed, places: Places) -> Node:
     said = f"Decided {DECIDED_BY[outcome.by]}; read by {reviewers_of([outcome])}"
     parts: list[Node] = [
         Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
@@ -120,14 +114,16 @@ def _phase(facts: Facts, outcome: Outcome, passed: Passed) -> Node:
         parts += [Element("p", title), Items(rows, "rows")] if rows else []
     if passed.notes:
         parts += [Element("p", "The reviewers note:"), Items(passed.notes, "rows")]
-    return [*parts, _answers(outcome)]
+    return [*parts, _answers(outcome, places)]
 
 
-def _answers(outcome: Outcome) -> Node:
+def _answers(outcome: Outcome, places: Places) -> Node:
     """Return who answered each question, by what evidence, folded away; nothing without any."""
     rows = [
-        f"{asked_as(a.check, a.scope)} {STATUS[a.status]}, {_WHO[a.by]}"
-        f"{a.evidence and ' – '}{'; '.join(a.evidence.splitlines())}"
+        [
+            f"{asked_as(a.check, a.scope)} {STATUS[a.status]}, {_WHO[a.by]}{a.evidence and ' – '}",
+            places.linked("; ".join(a.evidence.splitlines())),
+        ]
         for a in outcome.answers
     ]
     folded = [Element("summary", "Who answered which question"), Items(rows)]

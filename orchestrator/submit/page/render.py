@@ -1,4 +1,4 @@
-"""Write review.html, which shows the whole plan to the person who decides on it (PM-15).
+"""Make review.html, which shows the whole plan to the person who decides on it (PM-15).
 
 It holds no script, and its policy allows nothing but its own style: what a plan says is always
 shown as text.
@@ -6,49 +6,30 @@ shown as text.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import TYPE_CHECKING
 
+from orchestrator.submit.kinds import marked_at_base
 from orchestrator.submit.outcomes import rows_of_plan
-from orchestrator.submit.page import design, file_diffs, proof, revisions
+from orchestrator.submit.page import design, details, file_diffs, proof, revisions
 from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
-from shared import resources
+from orchestrator.submit.page.places import Places
+from orchestrator.submit.since import last_seen
+from orchestrator.submit.spent import spent_on
 from shared.contents import DECIDED, DRAWN, GOAL, LIMITS
 from shared.digests import SHORTEST
 from shared.mode.guarded import is_guarded
 from shared.plan_file import check_frozen
 from state import store
-from state.errors import Refused
-from state.files import write_atomic
 from state.phases import PHASES
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from orchestrator.submit.page.html import Node
     from shared.run import State
     from state.models import Plan
-
-
-def write_page(state: State, plan: Plan | None = None) -> str:
-    """Write review.html and return its path; the caller holds the run's lock.
-
-    `plan` is the run's plan if the caller has just read or frozen it; else it is read here.
-    """
-    path = resources.review_page_path(state.state_dir)
-    write_atomic(path, render_page(read_facts(state, plan)).encode())
-    return path
-
-
-def refresh_page(state: State) -> None:
-    """Write review.html again after the run's stage has changed, if the run has that page.
-
-    A page that cannot be made stops nothing: the change is done already.
-    """
-    if os.path.isfile(resources.review_page_path(state.state_dir)):
-        with contextlib.suppress(Refused):
-            write_page(state)
 
 
 def read_facts(state: State, plan: Plan | None = None) -> Facts:
@@ -58,29 +39,36 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         plan = store.load_plan(state.plan_path)
     elif plan is None:
         plan = check_frozen(state)
-    kept = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
-    audit = database.audit_rows(run)
+    previous, since = last_seen(state, plan)
+    audit, answers = database.audit_rows(run), database.answers(run)
     approvals = [r for r in audit if r["action"] == "approve"]
     reverts = database.reverts(run)
     approved = database.approved_by(run, plan.digest or "")
     return Facts(
         plan,
         run,
-        previous=store.load_plan(kept) if os.path.exists(kept) else None,
-        answers=database.answers(run),
+        marked=marked_at_base(state, plan),
+        spent=spent_on(state, plan),
+        previous=previous,
+        since=since,
+        answers=answers,
         outcomes=database.outcomes(run, *PHASES),
         accepted=[(*named, reason) for named, reason in database.accepted(run, *PHASES).items()],
         approved=next((r for r in approvals if r["digest"] == plan.digest), None),
         channel=approved[0] if approved else "",
         guarded=is_guarded(database, database.planning_of(run.run_id)),
         reverted=reverts[-1] if reverts else "",
-        commands=_commands(state),
+        commands=_commands(state, plan, answers),
     )
 
 
-def _commands(state: State) -> dict[str, str]:
+def _commands(state: State, plan: Plan, answers: Collection[str]) -> dict[str, str]:
+    """Return what the person may type: on a plan that waits, or to answer its first question."""
     digest = (state.run.digest or "")[:SHORTEST]
+    asked = [c.id for c in plan.checkpoints if c.id not in answers and not state.run.ending]
+    named = {"decide": state.typed("decide", asked[0], "CHOICE")} if asked else {}
     return {
+        **named,
         "approve typed": f"/planner:approve {digest}",
         "approve": state.approving,
         "remark": state.typed("mode", "edit", "what should be different"),
@@ -90,18 +78,19 @@ def _commands(state: State) -> dict[str, str]:
 
 def render_page(facts: Facts) -> str:
     """Return the review page as HTML text; the same review gives the same bytes."""
-    plan, files, rows = facts.plan, edited_files(facts.plan), rows_of_plan(facts.plan)
+    plan, files, rows = facts.plan, edited_files(facts.plan, facts.marked), rows_of_plan(facts.plan)
+    places = Places(files)
     parts = {
         "Your answer": answer_box(facts),
         "Differences": revisions.differences(facts),
-        "Questions": design.questions(facts),
-        "Goal": design.goal(facts.run.request, rows[GOAL]),
-        "Decisions": design.decisions(rows[DECIDED]),
-        "Risks": design.risks(rows[LIMITS], rows[DRAWN]),
-        "Milestones": design.milestones(plan, files),
-        "Verify": proof.verified(facts),
-        "Reviews": proof.reviews(facts),
+        "Questions": design.questions(facts, places),
         "Changes": file_diffs.changes(files),
+        "Goal": design.goal(facts.run.request, rows[GOAL], places),
+        "Decisions": design.decisions(rows[DECIDED], places),
+        "Risks": design.risks(rows[LIMITS], rows[DRAWN], places),
+        "Milestones": design.milestones(plan, files, places),
+        "Verify": proof.verified(facts),
+        "Details": details.details(facts, files, places),
     }
     title = " ".join(plan.overview.title.split()) or "Plan"
     return page(

@@ -1,4 +1,7 @@
-"""The differences between the plan and its previous revision, field by field."""
+"""The differences between the plan and the revision that the person has seen last.
+
+First that of the code, by what they have said of it (LP-1), then that of the plan, field by field.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.diff import compare
+from orchestrator.submit.page.facts import Diff
+from orchestrator.submit.page.file_diffs import MOST_OPEN, shown
 from orchestrator.submit.page.html import Element, Items, Section, Titled
+from orchestrator.submit.since import BASE_MOVED, NO_DIFFERENCE, WITHOUT
+from shared.builders import counted
 from shared.patch import read_patch, size
 from state.fields import Model
 from state.milestones import title_of
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
+    from orchestrator.submit.since import Cause, Since
     from state.models import Plan
 
 # What every revision has of its own, or what follows from the rest.
@@ -26,7 +34,7 @@ _ASIDE = frozenset({
     "verify",
 })  # fmt: skip
 _PATCH = frozenset({"patch", "before", "after", "diff", "encoding"})
-_WITH_ANCHOR = ("DL-", "M-", "CC-")
+_WITH_ANCHOR = ("DL-", "M-", "CC-", "CP-", "RM-")
 
 
 class _Part(NamedTuple):
@@ -49,7 +57,8 @@ class _Difference(NamedTuple):
 def differences(facts: Facts) -> Section:
     """Return the plan entities that were added, removed or changed since the last revision."""
     if facts.previous is None:
-        return Section("differences", "Differences", None)
+        wrong = facts.since and [_code(facts.since)]
+        return Section("differences", "Differences", wrong)
     old, new = dict(_parts(facts.previous)), dict(_parts(facts.plan))
     found = [
         _Difference(name, old.get(name), new.get(name))
@@ -68,11 +77,15 @@ def differences(facts: Facts) -> Section:
     ]
     notes, tasks = facts.plan.remarks, {task.text for task in facts.plan.task_spec}
     since = facts.previous.revision
-    remarks = [one for one in facts.plan.user_remarks if one.revision >= since]
+    told = facts.since and facts.since.causes
+    ids = {cause.id for cause in told or ()}  # those stand with the difference of the code
+    remarks = [r for r in facts.plan.user_remarks if r.revision >= since and r.id not in ids]
     remarked: list[Node] = [with_id(one.id, one.text) for one in remarks]
     remarked += [note for note in notes if note.strip() in tasks]  # of before RM-
     gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
+    code = _code(facts.since) if facts.since else None
     return Section("differences", f"Since revision {since}", [
+        code,
         None if found else Element("p", "Nothing of the plan differs."),
         Titled("You remarked", Items(remarked, "text rows")),
         Titled("Revised since", Items([n for n in notes if n.strip() not in tasks], "text rows")),
@@ -80,6 +93,35 @@ def differences(facts: Facts) -> Section:
         Titled("New", Items(added, "rows")),
         Titled("Gone", Items(gone, "rows")),
     ])  # fmt: skip
+
+
+def _code(since: Since) -> Node:
+    """Return the difference of the code itself, each part under what it was made for."""
+    if since.wrong:
+        said = f"How the code differs from revision {since.revision} cannot be shown: {since.wrong}"
+        return Element("p", said, {"class": "warn"})
+    files = [Diff(change) for change in since.changes]
+    added, removed = sum(f.added for f in files), sum(f.removed for f in files)
+    size = f"{counted(len(files), 'file')}, +{added:,} −{removed:,}" if files else "the same"
+    moved = Element("p", BASE_MOVED, {"class": "warn"}) if since.base_moved else None
+    parts: list[Node] = []
+    number = 0
+    for part in since.parts:
+        said = ", ".join(cause.id for cause in part.causes)
+        parts.append(Element("h3", f"For {said}" if said else WITHOUT.capitalize()))
+        parts.append(Items([_cause(cause) for cause in part.causes], "rows"))
+        for change in part.changes:
+            number += 1
+            is_open = number <= MOST_OPEN
+            parts.append(shown(Diff(change), f"since-{number}", f"s{number}", is_open=is_open))
+    unmet = Titled(NO_DIFFERENCE.capitalize(), Items([_cause(c) for c in since.unmet], "rows"))
+    return [Element("p", ["The code: ", Element("strong", size)]), moved, *parts, unmet]
+
+
+def _cause(cause: Cause) -> Node:
+    return with_id(
+        Element("a", cause.id, {"href": f"#{cause.id}"}), cause.said, f" → {cause.outcome}"
+    )
 
 
 def _parts(plan: Plan) -> Iterator[tuple[str, _Part]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.submit.page.html import Element
-from shared.builders import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,9 +114,3 @@ def _lane_of(row: Placed, gap: float, lanes: int) -> Node:
         parts.append(_line(row.lane, gap, str(_TOP)))
     parts.append(Element("circle", None, {"cx": x, "cy": str(_TOP), "r": str(_RADIUS)}))
     return _drawing(gap, lanes, parts)
-
-
-def size_of(plan: Plan) -> str:
-    """Return a text with the number of milestones and waves of the plan."""
-    waves = len(plan.milestone_dependencies.waves)
-    return f"{counted(len(plan.milestones), 'milestone')} in {counted(waves, 'wave')}"

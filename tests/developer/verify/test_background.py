@@ -81,6 +81,20 @@ def test_a_worker_that_dies_while_a_call_waits_is_named_and_started_by_the_next(
     assert site.done(job).results[0].outcome == "pass"
 
 
+def test_a_result_that_blocks_is_returned_once_since_it_may_fail_now_and_then(site: Site) -> None:
+    count = Path(site.state, "count")
+    runs = f"echo run >> {quote(str(count))}"
+    job = site.job(f"test -e go.seen || ! test -e new.py; end=$?; {runs}; exit $end",
+                   write=[site.state])  # fmt: skip
+    site.write("new.py", "NEW = 1\n")
+    assert site.done(job).results[0].outcome == "fail"
+    (site.worktree / "go.seen").touch()
+    assert site.done(job).results[0].outcome == "pass"
+    ran = count.read_text()
+    assert site.done(job).results[0].outcome == "pass"
+    assert count.read_text() == ran
+
+
 def test_two_callers_at_once_start_one_worker(site: Site) -> None:
     count = Path(site.state, "count")
     job = site.job(f"echo run >> {quote(str(count))}", write=[str(site.state)])

@@ -300,7 +300,7 @@ def test_a_commit_by_others_or_signed_otherwise_than_approved_is_not_exact(
         (own, key, f"it has no signature, and the approval names the key {key}"),
         (signed, None, "it has a signature of ssh, and the approval names none"),
         (by_ann, written, ""), (by_ann, other, f"names the key {other}"),
-        (signed, written, f"a signature of ssh, and the approval names the key {written}"),
+        (signed, written, f"of ssh by another key, and the approval names the key {written}"),
         (of_pgp, key, f"it has a signature of openpgp, and the approval names the key {key}"),
     ]  # fmt: skip
     for commit, signing, why in cases:

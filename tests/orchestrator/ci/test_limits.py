@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.ci.limits import MOST_VALUES, plan_problem, within_memory
-from shared.git.command import failed
+from shared.git.failure import failed
 from shared.git.history import read_stored
 from shared.git.reader import Reader
 from shared.git.repository import find_repository

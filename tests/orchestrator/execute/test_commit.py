@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.execute.commit import commit_plan
 from orchestrator.submit.message import SUBJECT_LENGTH, message_of
+from shared import approval
 from shared.run import open_state
 from state import store
 from state.errors import Refused
@@ -67,3 +68,35 @@ def test_a_sign_off_that_ends_the_approach_is_a_trailer_of_the_commit(applied: J
         applied.repository.git("commit", "-q", "--allow-empty", "-m", message)
         found = applied.repository.git("log", "-1", "--format=%(trailers)")
         assert found.strip() == f"{kept}Plan-Digest: {plan.digest}"
+
+
+@pytest.mark.requirement("CM-4")
+def test_what_git_names_after_the_approval_is_not_committed_by_others(applied: Journey) -> None:
+    """Where the approval says nobody, as one of form 1, it is committed as before."""
+    git, head = applied.repository.git, applied.repository.git("rev-parse", "HEAD")
+    name = git("config", "user.name")
+    git("config", "user.email", "eve@example.org")
+    answer = applied.planner("exec", "commit")
+    [(_, text)] = answer.problems
+    assert f"would name {name} <eve@example.org> as author, and the approval {name}" in text
+    assert "or take the apply back: " in text
+    assert git("rev-parse", "HEAD") == head
+    given = approval.of_run(applied.state_dir)
+    approval.save(applied.state_dir, given._replace(form=1))
+    assert "Proved: " in applied.planner("exec", "commit").text
+
+
+@pytest.mark.requirement("CM-4")
+def test_the_users_own_commit_by_another_person_is_told_and_not_proved(applied: Journey) -> None:
+    git = applied.repository.git
+    git("commit", "-q", "-a", "-m", "By hand", "--author", "Eve <eve@example.org>")
+    made = git("rev-parse", "HEAD")
+    answer = applied.planner("exec", "commit")
+    assert answer.code == 0, answer.text
+    assert "Proved: " not in answer.text
+    said = f"{made[:12]} names Eve <eve@example.org> as author, and the approval"
+    [task] = answer.all("task")
+    assert f"NOT PROVED as a whole: {said}" in task
+    shown = applied.call("validate", f"{applied.state_dir}/plan.json", "--commit", made)
+    assert shown.code == 1
+    assert "as author, and the approval" in shown.text

@@ -207,13 +207,18 @@ def test_an_assumption_that_later_words_overrule_is_shown_as_such(
         "Below 0 is not checked",
     ]
     journey.to("submitted")
-    assert "assumed at the start: Below 0 is not checked" in journey.last.text
+    assert "assumed: Below 0 is not checked" in journey.last.text
     journey.call("mode", "edit", "Refuse a value below 0.")
-    still = {"op": "context", "assumptions": ["0 is no limit (high)", "Text is refused"]}
+    other = {"op": "context", "overruled": ["Below 1 is not checked"]}
     fields = {"decision": "Refuse below 0", "reasoning_chain": "the user -> says so"}
     late = {"op": "add", "kind": "decision", "fields": fields}
-    journey.write_answer("design.json", [still, late])
+    journey.write_answer("design.json", [other, late])
     words = ("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
+    refused = journey.planner(*words)
+    assert places_of(refused)[0][0] == "overruled[0]"
+    assert "Below 0 is not checked" in refused.text
+    assumed = {"overruled": ["Below 0 is not checked"], "assumptions": ["Text is refused"]}
+    journey.write_answer("design.json", [{"op": "context", **assumed}, late])
     assert journey.planner(*words).code == 0
     plan = json.loads((Path(journey.state_dir) / "plan.json").read_text())
     assert plan["context"]["assumptions"] == [

@@ -13,6 +13,7 @@ from shared.place.enter import CannotEnter
 from shared.run import open_state
 from tests.e2e.conftest import set_hook
 from tests.journey import FILES, Answer, Journey, way_out, words_of
+from tests.shared.git.layouts import played
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +57,10 @@ def refused(journey: Journey) -> Answer:
 
 def retry_of(answer: Answer) -> str:
     return way_out(answer.problems[0][1])
+
+
+def no_place(*_: object, **__: object) -> None:
+    raise CannotEnter("a test wants no place")
 
 
 def assert_proved(journey: Journey) -> None:
@@ -154,20 +159,21 @@ def test_a_hook_that_reads_from_the_git_folder_passes_the_trial_and_the_commit(
     assert_proved(journey)
 
 
-@pytest.mark.requirement("VR-5")
-def test_a_hook_that_needs_a_branch_at_the_capture_is_told_that_there_is_none(
-    project: Repository,
+@pytest.mark.requirement("VR-5", "CM-4")
+@pytest.mark.parametrize("has_place", [True, False])
+def test_a_hook_that_reads_branch_and_author_at_the_capture_finds_those_of_the_commit(
+    project: Repository, monkeypatch: pytest.MonkeyPatch, has_place: bool
 ) -> None:
-    set_hook(project, "pre-commit", f"{ON_MAIN} || {{ echo no branch; exit 1; }}\n")
-    journey = Journey(project).to("code")
-    block = journey.last
-    refused = journey.advance()
-    assert "HEAD is on no branch there" in refused.text
-    assert "git symbolic-ref -q HEAD" in refused.text
-    set_hook(project, "pre-commit", f"git symbolic-ref -q HEAD || exit 0\n{ON_MAIN}\n")
-    assert journey.planner("mode", "rebase").code == 0
-    journey.last = block
-    assert_proved(journey.to("freeze"))
+    asked = (
+        ON_MAIN,
+        'test "$(git rev-parse --abbrev-ref HEAD)" = main',
+        'test "$GIT_AUTHOR_NAME" = "$(git config user.name)"',
+        'test "$GIT_EDITOR" = :',
+    )
+    set_hook(project, "pre-commit", "\n".join(f"{one} || exit 9" for one in asked))
+    if not has_place:
+        monkeypatch.setattr("developer.verify.at_home.run", no_place)
+    assert Journey(project).to("freeze").last.code == 0
 
 
 @pytest.mark.requirement("VR-5")
@@ -290,9 +296,9 @@ def test_a_program_that_signs_without_a_key_file_is_not_asked_for_one(
     project: Repository, tmp_path: Path, form: str
 ) -> None:
     """As gitsign and the signers of password managers do it."""
-    program = tmp_path / "keyless-sign"
-    program.write_text(_SIGNER[form])
-    program.chmod(0o755)
+    program = Path(played(tmp_path, "SIGNED MESSAGE"))
+    if form == "ssh":
+        program.write_text(_SSH_SIGNER)
     settings = {"commit.gpgSign": "true", "gpg.format": form, f"gpg.{form}.program": str(program)}
     for name, value in {**settings, "user.signingKey": f"{tmp_path}/elsewhere.pub"}.items():
         project.git("config", name, value)
@@ -301,14 +307,12 @@ def test_a_program_that_signs_without_a_key_file_is_not_asked_for_one(
     assert "gpgsig" in project.git("cat-file", "commit", "HEAD")
 
 
-# Programs that sign as git calls them: the answer on stdout and stderr, or in a file beside.
-_SIGNER = {
-    "x509": "#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\n"
-    "printf -- '-----BEGIN SIGNED MESSAGE-----\\nx\\n-----END SIGNED MESSAGE-----\\n'\n",
-    "ssh": "#!/bin/sh\nfor last; do :; done\n"
-    "printf -- '-----BEGIN SSH SIGNATURE-----\\nx\\n-----END SSH SIGNATURE-----\\n' "
-    '>"$last.sig"\n',
-}
+# A program that signs as git calls it: the answer is in a file beside, by the key AAAA.
+_SSH_SIGNER = """#!/bin/sh
+for last; do :; done
+n='SSH SIGNATURE-----'; s=U1NIU0lHAAAAAQAAAAMAAAA=
+printf -- "-----BEGIN $n\\n$s\\n-----END $n\\n" >"$last.sig"
+"""
 
 
 @pytest.mark.requirement("VR-5")
@@ -380,11 +384,8 @@ def test_a_hook_that_rewrites_the_copy_of_the_plan_is_named_with_the_ways_out(
 def test_without_a_place_the_hooks_are_rehearsed_in_the_worktree(
     project: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise CannotEnter("a test wants no place")
-
     for module in ("trial_commit", "confined"):
-        monkeypatch.setattr(f"developer.verify.{module}.run", refuse)
+        monkeypatch.setattr(f"developer.verify.{module}.run", no_place)
     journey = hooked(project, "commit-msg", f"{ON_MAIN} && exit 3\nexit 0\n")
     confirm(journey, refused(journey))
     answer = refused(journey)

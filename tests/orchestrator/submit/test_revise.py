@@ -76,7 +76,7 @@ def test_remarks_of_all_revisions_are_shown_and_numbered_on(make_repo: Repositor
         lines = file.read().splitlines()
     assert "- RM-001, on revision 1: Say why in a comment. → done: M-001" in lines
     assert "- RM-002, on revision 2: Say it in the docstring. → done: M-001" in lines
-    assert "You remarked RM-002 Say it in the docstring." in page_of(journey)
+    assert "No difference in the code RM-002 Say it in the docstring." in page_of(journey)
 
 
 @pytest.mark.requirement("SD-1")

@@ -62,6 +62,27 @@ def test_task_questions_and_remarks_are_listed_with_origin_revision_and_outcome(
     assert "- RM-001, on revision 1: Say why in a comment. → done: M-001" in whole
 
 
+@pytest.mark.requirement("SD-3")
+def test_what_a_remark_overrules_is_not_said_to_be_done(make_repo: Repositories) -> None:
+    """The plan would else say that it does what the user no longer wants."""
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answer("remarks.md", "f adds three, not two.")
+    journey.follow(journey.last.next("remarks"))
+    edit = {"op": "set", "id": "RM-001", "version": 1}
+    unknown = {**edit, "fields": {"overrules": ["T-9"]}}
+    journey.write_answer("design-2-1.json", [unknown])
+    refused = journey.follow(journey.last.next("done"))
+    assert "there is no earlier statement T-9" in refused.text
+    milestone = {"op": "set", "id": "M-001", "version": 2, "fields": {"requirements": ["RM-001"]}}
+    overruled = {**edit, "fields": {"overrules": ["T-1"]}}
+    journey.write_answer("design-2-1.json", [overruled, milestone])
+    journey.last = journey.planner("step", "planner")
+    assert journey.follow(journey.last.next("done")).code == 0
+    outcomes = {row[0]: row[3] for row in said(journey)}
+    assert outcomes["T-1"] == "overruled by RM-001"
+    assert outcomes["RM-001"] == "done: M-001"
+
+
 def test_a_remark_of_a_plan_of_before_they_had_ids_is_listed_as_one() -> None:
     task = (TaskItem(id="T-1", text="f adds two"), TaskItem(id="T-2", text="Say why."))
     plan = empty_plan(revision=3, remarks=("Say why.",), task_spec=task)

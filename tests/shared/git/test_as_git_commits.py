@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git.commit import commit
+from shared.git.history import stored_in
+from shared.git.people import people_here
 from tests.forms import some
 from tests.shared.git.conftest import DIGEST
-from tests.shared.git.layouts import LAYOUTS
+from tests.shared.git.layouts import LAYOUTS, matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.shared.git.conftest import Project
+    from tests.shared.git.layouts import Setting
 
 MESSAGE = f"Do the planned thing\n\n# Because it was approved.\n\nPlan-Digest: {DIGEST}\n"
 PLAN: dict[str, bytes | None] = {"src/app.py": b"b = 3\n", "src/new.py": b"c = 1\n", "gone": None}
@@ -53,8 +56,9 @@ def _set_up(project: Project, tmp_path: Path) -> None:
 @pytest.mark.requirement("CM-4")
 @pytest.mark.parametrize("layout", some(LAYOUTS, 3))
 def test_hooks_author_key_and_message_are_those_of_the_users_own_commit(
-    layout: Callable[[Path], Project], tmp_path: Path
+    layout: Callable[[Path], Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
     project = layout(tmp_path / "a project")
     _set_up(project, tmp_path)
     changes = project.plan(PLAN)
@@ -68,9 +72,33 @@ def test_hooks_author_key_and_message_are_those_of_the_users_own_commit(
     assert seen == _seen(tmp_path)
     theirs = _commit_at(project, "HEAD")
     assert _commit_at(project, ours) == theirs
-    assert "author Another <another@example.org>" in theirs
+    assert "author Another <another@example.org> +0545" in theirs
     assert "gpgsig -----BEGIN SSH SIGNATURE-----" in theirs
     assert "Change-Id: I1" in theirs
+
+
+@pytest.mark.requirement("CM-4")
+@pytest.mark.parametrize(("layout", "sign", "hook"), matrix())
+def test_with_any_signature_and_hook_the_commit_is_the_users_own(
+    layout: Callable[[Path], Project], sign: Setting, hook: Setting, tmp_path: Path
+) -> None:
+    project = layout(tmp_path / "a project")
+    sign(project, tmp_path)
+    seen = tmp_path / "seen"
+    hook(project, seen)
+    changes = project.plan({**PLAN, "data.bin": b"\0large\n"})
+    project.apply(changes)
+    people = people_here(project.repo)
+    seen.unlink(missing_ok=True)
+    ours = commit(project.repo, project.vault, changes, MESSAGE, {}, people=people).commit
+    told = seen.read_text()
+    assert project.git("status", "--porcelain") == ""
+    seen.unlink()
+    project.git("reset", "-q", "--soft", "HEAD^")
+    project.git("commit", "-q", "--cleanup=whitespace", "-F", "-", stdin=MESSAGE.encode())
+    assert told == seen.read_text() != ""
+    assert _commit_at(project, ours) == _commit_at(project, "HEAD")
+    assert people.differences(stored_in(project.repo.git, ours)) == {}
 
 
 def _seen(tmp_path: Path) -> str:
@@ -84,5 +112,5 @@ def _seen(tmp_path: Path) -> str:
 
 def _commit_at(project: Project, name: str) -> str:
     """Return a commit as git stores it, without its moments and the bytes of its signature."""
-    text = re.sub(r" \d{9,} ", " ", project.git("cat-file", "commit", name))
+    text = re.sub(r"> \d{9,} ", "> ", project.git("cat-file", "commit", name))
     return re.sub(r"(?m)^ [A-Za-z0-9+/=]+\n", "", text)

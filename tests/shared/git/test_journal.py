@@ -76,16 +76,16 @@ def test_a_journal_that_lacks_a_field_is_damaged(name: str, tmp_path: Path) -> N
     [problem] = refusal(load_journal, str(tmp_path))
     assert (problem.kind, problem.at) == ("invalid", str(path))
     assert problem.problem == (
-        f"the journal is damaged (KeyError('{name}'));"
+        f"this file of the planner is damaged: KeyError('{name}');"
         " the files' old and new content lies in the same folder"
     )
-    assert problem.allowed.startswith("restore journal.json from a backup")
+    assert problem.retry == "planner repair"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"version": 1, "moves": [1]}'])
 def test_what_is_no_journal_is_damaged(text: str, tmp_path: Path) -> None:
     (tmp_path / "journal.json").write_text(text)
-    assert "the journal is damaged" in refusal(load_journal, str(tmp_path))[0].problem
+    assert "this file of the planner is damaged" in refusal(load_journal, str(tmp_path))[0].problem
 
 
 def test_a_file_is_read_with_its_kind_and_never_through_a_link(tmp_path: Path) -> None:

@@ -46,8 +46,10 @@ def test_no_other_module_starts_git() -> None:
         if isinstance(node, ast.List) and node.elts
         if isinstance(node.elts[0], ast.Constant) and node.elts[0].value == "git"
     }
-    # A trial of the commit runs in the place, as a script: what git finds there does not last.
-    assert found == {"shared/git/command.py", "developer/verify/trial_commit.py"}
+    # A trial of the commit, and what puts HEAD on a branch for a hook, run in the place: what git
+    # finds there does not last.
+    scripts = {"developer/verify/trial_commit.py", "shared/git/commit_steps.py"}
+    assert found == {"shared/git/command.py", *scripts}
 
 
 def test_a_root_that_lost_its_git_folder_is_not_taken_for_the_repository_around(

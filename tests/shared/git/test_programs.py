@@ -74,6 +74,7 @@ CALLS: dict[str, tuple[tuple[str, ...], bytes]] = {
     "update-ref": (("refs/heads/new", "HEAD"), b""),
     "var": (("GIT_COMMITTER_IDENT",), b""),
     "worktree": (("add", "--detach", "--no-checkout", "-f", "{folder}/tree", "HEAD"), b""),
+    "verify-commit": (("--raw", "HEAD"), b""),
     "write-tree": ((), b""),
 }
 # Where words of git are read or printed, and where our own sample is made.

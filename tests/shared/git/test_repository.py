@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.git.readiness import check_startable
 from shared.git.repository import (
-    check_startable,
     exclude_planner,
     find_repository,
     head,

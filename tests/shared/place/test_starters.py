@@ -50,10 +50,11 @@ STARTING = {
     "pty": {"fork", "spawn"}, "multiprocessing": {"Process", "Pool"},
     "asyncio": {"create_subprocess_exec", "create_subprocess_shell"},
 }  # fmt: skip
-# Git with the user's own settings runs their hooks: commit does, after the approval; the others
-# ask where the hooks are.
+# Git with the user's own settings runs their hooks: commit does, after the approval, when people
+# asks their program whose signature it has; the others ask where the hooks are.
 WITH_HOOKS = {
     "shared/git/command", "shared/git/commit", "shared/git/hooks", "shared/git/own_files",
+    "shared/git/people",
 }  # fmt: skip
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.submit.page.facts import Facts
+from orchestrator.submit.since import Cause, Part, Since
+from quality_reviewer.questions import CRITERIA
 from state.database import Run
-from state.models import Plan
+from state.models import Change, Plan
 from state.waves import compute_waves
 
 if TYPE_CHECKING:
@@ -85,6 +87,17 @@ def previous_data() -> dict[str, Any]:
     return data
 
 
+def since(text: str = "") -> Since:
+    """Return how the code differs from the revision before, with `text` behind what is free."""
+    old, new = ("".join(f"{n * step}\n" for n in range(9)) for step in (1, 2))
+    made = [change(1, "importer/dates.py", old, new), change(2, "importer/rows.py", "", new)]
+    changes = [Change.model_validate(with_text(one, text)) for one in made]
+    remark = Cause("RM-001", f"Report all rows, not only the first.{text}", f"done: M-002{text}")
+    unmet = Cause("CP-001", f"May an import stop?{text}", f"declined: no{text}")
+    parts = (Part((remark,), (changes[0],)), Part((), (changes[1],)))
+    return Since(1, parts, (unmet,), base_moved=True)
+
+
 def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Facts:  # noqa: ANN401
     """Return a review of the realistic plan, or of other data."""
     program, named = "/opt/planner/bin/planner", f"--state-dir {STATE_DIR}"
@@ -99,6 +112,7 @@ def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Facts:  
     }  # fmt: skip
     given: dict[str, Any] = {
         "previous": plan_of(previous_data()),
+        "since": since(),
         "answers": {"CP-001": ["all"]},
         "outcomes": [failed],
         "accepted": [("plan-code", "file-length", "importer/forms.json", "a table, not code")],
@@ -110,6 +124,17 @@ def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Facts:  
         },
     }
     return Facts(plan_of(data or plan_data()), run_row(), **{**given, **values})
+
+
+def cited() -> dict[str, Any]:
+    """Return the realistic plan with a line of its code named for each criterion of M-001."""
+    data = plan_data()
+    criteria = data["milestones"][0]["acceptance_criteria"]
+    data["reviews"][1]["answers"] = [{
+        "check": CRITERIA, "scope": "M-001", "severity": "MUST", "status": "PASS", "by": "agent",
+        "evidence": "\n".join("importer/dates.py:1" for _ in criteria),
+    }]  # fmt: skip
+    return data
 
 
 def many_changes(number: int) -> dict[str, Any]:
@@ -167,6 +192,7 @@ def hostile_review(text: str = HOSTILE) -> Facts:
     return sample_review(
         with_text(plan_data(), text),
         previous=plan_of(with_text(previous_data(), text[:-1])),
+        since=since(text),
         outcomes=with_text([dict(o) for o in plain.outcomes], text),
         accepted=[with_text(list(row), text, free=True) for row in plain.accepted],
         answers={"CP-001": [text]},

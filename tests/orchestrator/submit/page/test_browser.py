@@ -8,7 +8,12 @@ import pytest
 
 from orchestrator.submit.page.render import render_page
 from tests.browser import open_browser
-from tests.orchestrator.submit.page.reviews import hostile_review, many_changes, sample_review
+from tests.orchestrator.submit.page.reviews import (
+    cited,
+    hostile_review,
+    many_changes,
+    sample_review,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,6 +183,33 @@ def test_folds_open_by_keyboard_and_by_a_link_to_what_they_hold(
     browser.settle()
     assert browser.run("fold.open")
     assert 0 <= browser.run("fold.getBoundingClientRect().top") < 800
+
+
+@pytest.mark.requirement("LP-2")
+def test_a_row_is_reached_by_its_anchor_also_in_a_folded_file(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = written(tmp_path, sample_review())
+    browser.show(path)
+    row = browser.run("[...document.querySelectorAll('details:not([open]) tr[id]')].at(-1).id")
+    browser.run(f"location.hash = '{row}'")
+    browser.settle()
+    found = f"document.getElementById('{row}')"
+    assert browser.run(f"{found}.closest('details').open")
+    assert 0 <= browser.run(f"{found}.getBoundingClientRect().top") < 800
+    assert browser.run(f"getComputedStyle({found}).outlineStyle") == "solid"
+
+
+@pytest.mark.requirement("LP-2")
+def test_the_row_that_shows_a_criterion_is_one_key_away(browser: Browser, tmp_path: Path) -> None:
+    browser.show(written(tmp_path, sample_review(cited())))
+    link = "document.querySelector('#M-001').closest('article').querySelector('dd a[href^=\"#f\"]')"
+    browser.run(f"{link}.focus()")
+    target = browser.run(f"{link}.getAttribute('href')")
+    browser.press(*ENTER)
+    browser.settle()
+    assert browser.run("location.hash") == target
+    assert 0 <= browser.run("document.querySelector(':target').getBoundingClientRect().top") < 800
 
 
 def test_a_print_holds_what_is_folded_and_no_way_round(browser: Browser, tmp_path: Path) -> None:

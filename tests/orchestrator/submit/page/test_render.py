@@ -91,7 +91,7 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "2026-01-02 and 02.01.2026 are the same day",  # accepted when
         "data only; the tests of M-001 read it",  # no tests
         "python3 -m pytest -q passes (base: passed)",
-        "They ran on tree 5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c",
+        "The verify commands ran on tree 5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c",
         "plan-code: passed in round 3",
         "Round 1 of plan-code was sent back",
         "qa-003 MUST M-001: parse returned None for an empty text",
@@ -101,7 +101,11 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "Answer: No, collect all of them",
         "Your remarks RM-001 on revision 1 Report all rows, not only the first. → done: M-002",
         "Notes on this revision The base moved from 1f2e3d4c to 4d3c2b1a.",
-        "You remarked RM-001 Report all rows, not only the first.",
+        "The code: 2 files, +13 −4",
+        "For RM-001 RM-001 Report all rows, not only the first. → done: M-002",
+        "Without a remark",
+        "The base has moved as well",
+        "No difference in the code CP-001 May an import stop? → declined: no",
         "Revised since The base moved from 1f2e3d4c to 4d3c2b1a.",
         "decision Stop at the first row without a date All rows or none",
         "New R-002 Callers that relied on None now see NoDate",
@@ -267,10 +271,11 @@ def test_the_same_review_gives_the_same_bytes() -> None:
 def test_a_long_diff_and_what_comes_after_many_is_folded() -> None:
     page = Parsed(render_page(sample_review()))
     folds = ["open" in attrs for name, attrs in page.tags if name == "details"]
-    assert folds == [True, True, False, True, True, True, True, True]
+    since, details = [True] * 2, [False]
+    assert folds == [*since, True, False, *[True] * 6, *details]
     many = Parsed(render_page(sample_review(many_changes(60))))
     folds = ["open" in attrs for name, attrs in many.tags if name == "details"]
-    assert folds == [True] * 40 + [False] * 20
+    assert folds == [True] * 42 + [False] * 20 + details
     links = [attrs.get("href") for name, attrs in many.tags if name == "a"]
     assert all(f"#CC-{n:03d}" in links for n in range(1, 61))
 
@@ -451,4 +456,5 @@ def test_the_plan_in_markdown_and_the_summary_show_hostile_text_and_answers(
         assert "\\u202e\\x1b[2K" in shown_text
         assert not set(shown_text) & set("\u202e\x1b\u200b")
     assert not [line for line in summary.splitlines() if line.startswith("verify: all")]
-    assert not re.search(r"(?<!\\)<[a-z!]", text)
+    assert set(re.findall(r"(?<!\\)<[a-z!]\w*", text)) == {"<details", "<summary"}
+    assert len(re.findall(r"(?<!\\)</?details", text)) == len(["begins", "ends"])
