@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import meant, spelled_out
+from quality_reviewer.meanings import is_meant, spelled_out
 from quality_reviewer.named.bearing import holds
 from quality_reviewer.named.files import Files
 from quality_reviewer.named.things import things
@@ -55,7 +55,7 @@ def _added(plan: Plan) -> list[str]:
 
 def _shown(plan: Plan) -> set[str]:
     added = _added(plan)
-    return words_with_names([*texts_beside_questions(plan), *added]) | meant("\n".join(added))
+    return words_with_names([*texts_beside_questions(plan), *added])
 
 
 def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
@@ -71,4 +71,5 @@ def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
         words_with_names([asked.question]),
     )
     own = words - question or words | question
-    return not own or bool(own & shown)
+    text = "\n".join(_added(plan))
+    return not own or bool(own & shown) or any(is_meant(text, word) for word in own)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.enclosing import is_comment
-from quality_reviewer.meanings import meant
 from quality_reviewer.named.files import Files
 from quality_reviewer.named.moved import moved_numbers
 from quality_reviewer.named.numbers import numbers_of, same_number
@@ -115,13 +114,6 @@ class Bearing:
         return "\n".join([*rows, *sorted(self.paths)])
 
     @cached_property
-    def touched_heads(self) -> str:
-        """The headings of the documents that the change touches."""
-        names = sorted(path for path in self.paths if is_prose(path))
-        lines = (line for name in names for line in self.lines.planned(name) or ())
-        return "\n".join(line for line in lines if line.startswith("#"))
-
-    @cached_property
     def touched(self) -> str:
         """All lines of the touched files and of the milestones' tests, and the change's own."""
         names = sorted(self.paths | self.tests)
@@ -186,7 +178,7 @@ class Bearing:
             docs.model_dump_json(exclude={"changes"}),
             *(line.text for c in changes_of(milestone) for line in self._patch(c)),
         ]  # fmt: skip
-        return words("\n".join(texts)) | meant("\n".join(texts))
+        return words("\n".join(texts))
 
     def bears(self, thing: Thing, text: str | None = None) -> bool:
         """Return whether the change holds a thing; with `text`, whether that does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import meant, spelled_out, words_of_code
+from quality_reviewer.meanings import is_meant, meant, spelled_out
 from quality_reviewer.named.said import statements
 from quality_reviewer.named.statements import wanted_of_request
 from quality_reviewer.named.taken_out import GONE
@@ -182,7 +182,7 @@ def undone(_state: State, bearing: Bearing) -> Found:
     if not bearing.is_whole:
         return
     text = bearing.tested
-    known = words_of_code(text) | words(bearing.touched_heads)
+    known = words(text) | words_with_names([text])
     plan = bearing.plan
     placed = {one.id for one in plan.user_remarks if one.outcome}
     placed |= {one.id for one in plan.checkpoints if one.outcome}
@@ -192,6 +192,7 @@ def undone(_state: State, bearing: Bearing) -> Found:
                 continue
             wanted = words(clause) - PLAIN
             lost = nowhere(wanted - words(question), known)
+            lost = {word for word in lost if not is_meant(text, word)}
             is_far = not question and len(lost) > 1 and lost == wanted and is_english(clause)
             missing = missing_deed(clause, text) or (is_far and ", ".join(_shown(clause, lost)))
             if missing:

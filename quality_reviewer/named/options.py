@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import meant, spelled_out, words_of_code
+from quality_reviewer.meanings import is_meant, spelled_out
 from quality_reviewer.named.bearing import holds
 from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.things import in_short, things
@@ -93,17 +93,15 @@ def _words(bearing: Bearing, asked: Checkpoint, mine: Option, other: Option) -> 
     is_bare, here = not here, here - bearing.old_words
     if not there or not (here or is_bare):
         return ""
-    known, stated = words_of_code(bearing.programs), words(bearing.programs)
-    found = there & (stated | _by_sign(there, bearing))
-    share = len(here & known) / len(here) if here else float(found != there)
+    text = bearing.programs
+    stated = words(text) | words_with_names([text])
+    found = {word for word in there if word in stated or is_meant(text, word)}
+    known = {word for word in here if word in stated or is_meant(text, word)}
+    share = len(known) / len(here) if here else float(found != there)
     is_sure = not share or bool(there & stated)  # a sign may mean many things
     if found and is_sure and len(found) / len(there) - share >= _MORE:
         return min(_in(other.label, found))
     return ""
-
-
-def _by_sign(wanted: set[str], bearing: Bearing) -> set[str]:
-    return wanted & {one for *_, line in bearing.added_rows for one in meant(line)}
 
 
 def _in(label: str, found: set[str]) -> set[str]:

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import words_of_code
+from quality_reviewer.meanings import is_meant
 from quality_reviewer.named.bearing import holds
 from quality_reviewer.named.options import other_option
 from quality_reviewer.named.said import answer_of
@@ -189,7 +189,8 @@ def milestones(_state: State, bearing: Bearing) -> Found:
         if one.out_of_scope or not cited or len(wanted) < _LEAST_WORDS or not is_english(one.text):
             continue
         is_borne = any(map(bearing.bears, things(one.text, bearing.files)))
-        lines = words_of_code(bearing.differing) if bearing.is_whole else wanted
+        is_borne = is_borne or any(is_meant(bearing.differing, word) for word in wanted)
+        lines = words(bearing.differing) if bearing.is_whole else wanted
         if not is_borne and len(wanted) >= _LEAST_ALL and wanted.isdisjoint(lines):
             yield one.id, (f"{one.id} is said to be done by {', '.join(cited)}, and no line of the "
                            f"change says a word of it: {in_short(one.text)!r}")  # fmt: skip
