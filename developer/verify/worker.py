@@ -107,7 +107,9 @@ class _Verification:
                 break
             if attempt == TRIES - 1:
                 raise _void(moved)
-        after = current_tree(job)
+        # Where the commands ran in the place, only an edit can have changed the worktree.
+        in_place = any(result.where == "place" for result in done.results)
+        after = done.tree if in_place else current_tree(job)
         wrote = _wrote(differing(repository.git, done.tree, after))
         touched = _touched(before, then)
         done = replace(done, touched=touched, wrote=wrote, notes=tuple(self.notes))
