@@ -17,7 +17,7 @@ from developer.verify.job import Done, Job, Result, read_note, verify_file
 from developer.verify.lacking import wanting
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import check_confirmed
-from developer.verify.process import Stopped, read_tail
+from developer.verify.process import Stopped, read_tail, without_progress
 from developer.verify.trees import UNTRACKED, current_tree, differing, show_names, users_tree
 from shared.candidates import read_chosen, read_found
 from shared.config import commands_hash, write_paths
@@ -270,7 +270,7 @@ def _result(
         exercised,
         round(ended.seconds, 1),
         ended.log,
-        "" if ended.passed else ended.tail(),
+        "" if ended.passed else without_progress(ended.tail()),
         where,
         "project"
         if ended.command in job.config.verify
