@@ -114,7 +114,7 @@ def _markdown(state: State, found: list[Any]) -> str:
     from orchestrator.submit.readable import rendered
 
     if not found:
-        return rendered(state, store.load_plan(state.plan_path))
+        return rendered(state, store.load_plan(state.plan_path), folds=False)
     lines = []
     for entity in found:
         lines += ["", f"# {getattr(entity, 'id', '')} {title_of(entity)}".rstrip(), ""]

@@ -12,7 +12,7 @@ from orchestrator.queue import waiting
 from orchestrator.submit.patches import causes_of, parts_of, patch_text, patches
 from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
-from shared.candidates import read_found
+from shared.candidates import read_chosen, read_found
 from shared.steps.printing import print_current
 from shared.verified import facts_of
 from state import store
@@ -53,7 +53,10 @@ _OVERTAKEN = (
 def render_running(state: State, running: Running, again: str) -> str:
     """Return the block that says that verify still runs, and which command continues the work."""
     block = Block("step", workflow="planner", name="verify", state_dir=state.state_dir)
-    return block.data("progress", running.text).next("running", again).render()
+    text = f"{running.text}. Edits of the worktree start it anew"
+    if read_chosen(state.state_dir).commands:
+        text += "; which commands were chosen is remembered"
+    return block.data("progress", f"{text}.").next("running", again).render()
 
 
 def render_patches(state: State, names: Collection[str], since: Since | None = None) -> str:

@@ -40,7 +40,7 @@ def strategy_command() -> None:
 def set_plan(path: str, state_dir: str | None, agent: str | None) -> None:
     """Store the strategic plan, tell every fault of it, and follow its route.
 
-    Example: planner strategy set --file answers/strategy.json
+    Example: planner strategy set --file answers/route.json
     """
     if (ended := closed_run(state_dir)) is not None:  # the same command again, or after a crash
         deciding.remove_files(ended)

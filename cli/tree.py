@@ -18,6 +18,7 @@ from shared.builders import Block, first_of
 from shared.config import named_commands
 from shared.place.level import level
 from shared.plan_file import check_active, open_plan
+from shared.tree_runs import first_line
 from shared.workspace import config_of, open_tree, tree_of
 from state import store
 
@@ -144,8 +145,8 @@ def run(
 def _output_block(worktree: str, shown: Shown) -> str:
     about = {"code": shown.code, "tree": shown.tree, "seconds": f"{shown.seconds:g}"}
     block = Block("result", run=shown.number, **about)
-    block.data("output", shown.tail, command=shown.command)
-    if shown.size > len(shown.tail.encode()) + 1:
+    block.data("output", shown.tail, command=first_line(shown.command))
+    if shown.size:
         block.data("all of the output", f"{shown.log} ({shown.size} bytes)")
     lost = first_of([*shown.lost], MOST_LOST)
     text = f"{', '.join(lost)}; edit in {worktree}" if lost else ""

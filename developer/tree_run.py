@@ -11,7 +11,7 @@ from developer.verify.counts import counted, summaries
 from developer.verify.in_place import scene
 from developer.verify.job import verify_file
 from developer.verify.lock import undisturbed
-from developer.verify.process import hides_failure, log_name
+from developer.verify.process import hides_failure, log_name, without_progress
 from developer.verify.trees import commit_of, current_tree
 from developer.waiting import frozen_tree, is_away
 from shared.config import commands_hash
@@ -43,10 +43,11 @@ class Shown:
     tree: str
     code: int
     seconds: float
-    # The end of what it printed.
+    # The end of what it printed, without the lines that show how far tests have come.
     tail: str
     # The file with all that it printed.
     log: str
+    # Its bytes, 0 where the end is all of it.
     size: int
     # Files of the repository that it wrote in vain.
     lost: tuple[str, ...] = ()
@@ -68,10 +69,11 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
             (ended,) = shown.run([command], lambda _: log)
     except CannotEnter as error:
         raise _no_place(state, lesser(str(error)).reason) from None
-    tail = ended.tail()
+    read = ended.tail()
+    tail, size = without_progress(read), os.path.getsize(log)
     with state.lock("tree run"):
         seconds = round(ended.seconds)
-        counts = counted(tail)
+        counts = counted(read)
         hides = not ended.code and hides_failure(command, pipes=job.text_of(command) == command)
         run = TreeRun(
             command=command, tree=tree, code=ended.code, seconds=seconds,
@@ -81,7 +83,7 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
         number = record(state.state_dir, run)
     return Shown(
         number, command, tree, ended.code, round(ended.seconds, 1), tail, log,
-        os.path.getsize(log), ended.lost,
+        size if size > len(read.encode()) + 1 else 0, ended.lost,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ SELF_EXTEND = "self_extend"
 USER_ANSWER, ASKED = "user_answer", "asked: "
 
 # What the assistant writes for our commands, among its answers.
-PLAN_FILE, CONTEXT_FILE, PROGRESS_FILE = "strategy.json", "gathered.json", "progress.json"
+PLAN_FILE, CONTEXT_FILE, PROGRESS_FILE = "route.json", "gathered.json", "progress.json"
 USER_FILE, ANSWER_FILE, VERDICT_FILE = "clarified.md", "answer.md", "verdict.json"
 BUNDLE_FILE = "bundle.json"
 

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shared.builders import counted
 from shared.resources import tree_runs_path
 from state.files import write_json
 from state.kept_files import read_kept
@@ -44,8 +45,15 @@ class TreeRun(NamedTuple):
     def line(self) -> str:
         """Return the run as reviewers see it."""
         return (
-            f"run {self.number}: exit {self.code} ({self.seconds} s): {self.command}: {self.said}"
+            f"run {self.number}: exit {self.code} ({self.seconds} s): {first_line(self.command)}: "
+            f"{self.said}"
         )
+
+
+def first_line(command: str) -> str:
+    """Return a command as it is shown: of one with several lines the first, and how many follow."""
+    first, *more = command.strip().splitlines() or [""]
+    return f"{first} … ({counted(len(more), 'more line')})" if more else first
 
 
 def record(state_dir: str, run: TreeRun) -> int:

@@ -148,6 +148,19 @@ class Database(ExecutionRows, QueueRows):
         rows = self._rows("SELECT phase, iteration, verdict FROM outcomes ORDER BY seq")
         return [(row["phase"], row["iteration"], row["verdict"]) for row in rows]
 
+    def gone_back(self, run: Run) -> tuple[int, int, str]:
+        """Return how many steps a run has behind it beside those up to where it is on its path.
+
+        With it come the number of the step at which it last went back, and why: 0 and "" if never.
+        """
+        row = self._row("SELECT behind, step, why FROM gone_back WHERE run_id=?", (run.run_id,))
+        return (row[0], row[1], row[2]) if row else (0, 0, "")
+
+    def go_back(self, run: Run, behind: int, step: int, why: str) -> None:
+        """Record that a run goes through steps of its path again, as `gone_back` returns it."""
+        values = (run.run_id, behind, step, why)
+        self._execute("INSERT OR REPLACE INTO gone_back VALUES (?,?,?,?)", values)
+
     # answers, approvals, acceptances
 
     def answer(

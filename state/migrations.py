@@ -117,7 +117,14 @@ CREATE TABLE late (
     run_id TEXT NOT NULL REFERENCES runs, statement TEXT NOT NULL, phase TEXT NOT NULL,
     work TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (run_id, statement));
 """
-MIGRATIONS = (_FIRST, _REVIEW, _PLANNING, _EXECUTION, _PACE, _ALONE, _LATE)
+# How many steps of its path a run has behind it that it goes through again, at which step it last
+# went back, and why.
+_GONE_BACK = """
+CREATE TABLE gone_back (
+    run_id TEXT PRIMARY KEY REFERENCES runs, behind INTEGER NOT NULL, step INTEGER NOT NULL,
+    why TEXT NOT NULL);
+"""
+MIGRATIONS = (_FIRST, _REVIEW, _PLANNING, _EXECUTION, _PACE, _ALONE, _LATE, _GONE_BACK)
 
 
 def statements(script: str) -> list[str]:

@@ -156,7 +156,7 @@ class Choice(Driven):
         """Hand in a strategic plan."""
         if not self.state_dir:
             self.start()
-        self.write_answer("strategy.json", value)
+        self.write_answer("route.json", value)
         return self.follow("done")
 
     def gather(self, **value: object) -> Answer:

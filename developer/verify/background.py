@@ -18,7 +18,7 @@ from developer.verify.process import read_tail
 from developer.verify.trees import current_tree
 from shared.config import commands_hash
 from shared.resources import ROOT
-from state.errors import Problem, Refused
+from state.errors import AGAIN, Problem, Refused
 from state.files import write_json
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 WAIT_S = 100.0
 POLL_S = 0.05
 STOP_S = 20.0
+# Until a worker that was started has the lock.
+BEGIN_S = 10.0
 
 # The shell ends at once, so that the worker is not our child and no caller has to reap it.
 _DETACH = '"$@" </dev/null >"$0" 2>&1 &'
@@ -45,9 +47,10 @@ def verify(
     """Return the verify commands' results for the present worktree, or that they still run.
 
     A result for the same tree and commands is returned at once; with `again`, or where a command
-    fails, only one that no call has returned yet. Attaches to a running verification. Refused where
-    the commands are not confirmed, or where setting up fails. `worker` is the worker's command
-    line, by default ours. Call it without the state lock, which others need while it waits.
+    fails, only one that no call has returned yet. Attaches to a running verification, and starts
+    anew where the worktree was edited meanwhile. Refused where the commands are not confirmed, or
+    where setting up fails. `worker` is the worker's command line, by default ours. Call it without
+    the state lock, which others need while it waits.
     """
     if not job.commands:
         return Done()
@@ -60,13 +63,15 @@ def verify(
         with vacancy(job.state_dir) as lock:
             if lock is not None:
                 recover(job.state_dir)
-                answer = _take_result(job, again=again and not started)
+                answer = _take_result(job, again=again, ours=started)
                 if answer is not None:
                     return answer
-                if started:
+                # A result of ours that does not fit is that of a worktree edited meanwhile.
+                if not started or has_result(job.state_dir):
+                    _start(job, lock, worker or _our_worker(job.state_dir))
+                    started = True
+                elif _has_begun(job):
                     raise _died(job)
-                _start(job, lock, worker or _our_worker(job.state_dir))
-                started = True
         if time.monotonic() >= deadline:
             return Running(describe_running(job.state_dir))
         time.sleep(POLL_S)
@@ -130,11 +135,12 @@ def describe_running(state_dir: str) -> str:
     return f"verify has run for {total:.0f} s; for {step:.0f} s: {progress['what']}"
 
 
-def _take_result(job: Job, *, again: bool) -> Done | None:
+def _take_result(job: Job, *, again: bool, ours: bool) -> Done | None:
     """Return the stored verification result if it is valid for the present worktree, or None.
 
-    Raises what the worker refused, once: the next call tries again. With `again`, a result that
-    was returned before is not valid, nor ever one that blocks: a command may fail now and then.
+    Raises what the worker refused, once: the next call tries again. A result that was returned
+    before is not valid if it blocks, since a command may fail now and then, nor with `again`; one
+    is that is `ours`, since this call has started it.
     """
     path = job.file("result.json")
     found = read_note(path)
@@ -143,13 +149,15 @@ def _take_result(job: Job, *, again: bool) -> Done | None:
     if "problems" in found:
         os.unlink(path)
         raise Refused.of(Problem(**problem) for problem in found["problems"])
-    # What the commands themselves wrote into the worktree must not start them over and over.
-    key = job.key(current_tree(job))
+    key, returned = job.key(current_tree(job)), found.get("returned")
     done = Done.from_json(found["done"])
-    is_old = found.get("returned") and (again or done.failures)
-    if key not in (found["key"], found["after"]) or is_old:
+    is_old = returned and not ours and (again or done.failures)
+    # What the commands themselves wrote into the worktree must not start them over and over. Later
+    # it is part of what is captured, which has to be verified.
+    fits = key == found["key"] or (key == found["after"] and not returned)
+    if not fits or is_old:
         return None
-    if not found.get("returned"):
+    if not returned:
         write_json(path, {**found, "returned": True})
     return done
 
@@ -177,13 +185,19 @@ def _our_worker(state_dir: str) -> list[str]:
     return [*python, "plan", "verify", "--worker", "--state-dir", state_dir]
 
 
+def _has_begun(job: Job) -> bool:
+    """Return whether the worker has come to work, or has had the time.
+
+    One that has lost the lock, which a program on the way to it may have closed, takes it anew.
+    """
+    note = read_note(job.file("worker.json"))
+    return bool(note.get("pid")) or time.time() > note.get("started_at", 0) + BEGIN_S
+
+
 def _died(job: Job) -> Refused:
     log = job.file("worker.log")
-    said = read_tail(log) or "the process printed nothing"
-    return Refused(
-        "internal",
-        "plan verify",
-        "the background process of `plan verify` ended without a result",
-        f"run the same command once more; if that happens again, show the user {log}",
-        output=said,
-    )
+    text = "the background process of `plan verify` ended without a result"
+    if said := read_tail(log):  # its own words: what it runs is kept in other files
+        return Refused("internal", "plan verify", text, f"show the user {log}", output=said)
+    cause = "something has ended it, such as a limit of memory"
+    return Refused("conflict", "plan verify", f"{text}, and without a word: {cause}", "", AGAIN)

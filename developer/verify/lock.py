@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from typing import TYPE_CHECKING
 
 from developer.verify.canary import restore_files
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # Tells a worker which of its descriptors is the lock that was taken for it.
 VARIABLE = "PLANNER_VERIFY_LOCK"
+TAKE_S, _POLL_S = 2.0, 0.01
 
 
 @contextlib.contextmanager
@@ -82,19 +84,24 @@ def recover(state_dir: str) -> list[str]:
 
 
 def adopt_lock(state_dir: str) -> int | None:
-    """Return the worktree lock's file descriptor, inherited or new; None if another has it."""
+    """Return the worktree lock's file descriptor, inherited or new; None if another has it.
+
+    A new one is waited for a moment: who has started this process looks whether it is free.
+    """
     given = os.environ.pop(VARIABLE, "")
     descriptor = _open(state_dir)
     if given.isdigit() and _same_file(int(given), descriptor):
         os.close(descriptor)
         os.set_inheritable(int(given), False)  # noqa: FBT003 – it takes no keyword
         return int(given)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
+    deadline = time.monotonic() + TAKE_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        time.sleep(_POLL_S)
+    os.close(descriptor)
+    return None
 
 
 def _open(state_dir: str) -> int:

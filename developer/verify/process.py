@@ -25,6 +25,17 @@ GRACE_S = 5.0
 POLL_S = 0.1
 OUT_OF_TIME = 124
 
+# What clients set so that a model can read what their commands print. It changes what programs
+# print and how tests end; whoever wants one for a command names it there.
+FOR_MODELS = (
+    "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "GH_PAGER", "LESS", "LINES", "MANPAGER",
+    "NO_COLOR", "PAGER", "PIP_PROGRESS_BAR", "PYTHONUNBUFFERED", "PY_COLORS", "TQDM_DISABLE",
+)  # fmt: skip
+# How far tests have come, as pytest and unittest print it; the summary says how they ended.
+_PROGRESS = re.compile(
+    r"^(?:\S+\.py )?[.sxXFE]*\.[.sxXFE]*(?: +\[ *\d+%\])?(?:\n|\Z)", re.MULTILINE
+)
+
 # Waits for the end of its input, which comes when the planner's process has ended in any way.
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
 # Not every `sh` can do it. Any shell gives 0 for `false | true` else.
@@ -153,8 +164,12 @@ def temporary_variables(folder: str) -> dict[str, str]:
 
 
 def environment(folder: str, temporary: str) -> dict[str, str]:
-    """Return the environment variables for a project command that runs in `folder`."""
-    return project_environment(folder) | temporary_variables(temporary) | {"PWD": folder}
+    """Return the environment variables for a project command that runs in `folder`.
+
+    They are those of the user's own shell: what a client sets for its model is left out.
+    """
+    given = {k: v for k, v in project_environment(folder).items() if k not in FOR_MODELS}
+    return given | temporary_variables(temporary) | {"PWD": folder}
 
 
 def read_tail(log: str) -> str:
@@ -165,6 +180,11 @@ def read_tail(log: str) -> str:
         text = file.read().decode("utf-8", "replace")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     return plain.replace("\r\n", "\n").strip()[-TAIL_CHARS:]
+
+
+def without_progress(text: str) -> str:
+    """Return an output without the lines that only show how far tests have come."""
+    return _PROGRESS.sub("", text).strip("\n")
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from developer.verify.job import Done, Job, Result, read_note, verify_file
 from developer.verify.lacking import wanting
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import check_confirmed
-from developer.verify.process import Stopped, read_tail
+from developer.verify.process import Stopped, read_tail, without_progress
 from developer.verify.trees import UNTRACKED, current_tree, differing, show_names, users_tree
 from shared.candidates import read_chosen, read_found
 from shared.config import commands_hash, write_paths
@@ -108,7 +108,9 @@ class _Verification:
                 break
             if attempt == TRIES - 1:
                 raise _void(moved)
-        after = current_tree(job)
+        # Where the commands ran in the place, only an edit can have changed the worktree.
+        in_place = any(result.where == "place" for result in done.results)
+        after = done.tree if in_place else current_tree(job)
         wrote = _wrote(differing(repository.git, done.tree, after))
         touched = _touched(before, then)
         done = replace(done, touched=touched, wrote=wrote, notes=tuple(self.notes))
@@ -269,7 +271,7 @@ def _result(
         exercised,
         round(ended.seconds, 1),
         ended.log,
-        "" if ended.passed else ended.tail(),
+        "" if ended.passed else without_progress(ended.tail()),
         where,
         "project"
         if ended.command in job.config.verify

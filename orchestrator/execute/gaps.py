@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.executor import WORKFLOW
+from orchestrator.path import going_back
 from shared.drift import check_run
 from shared.named_files import read_answer
 from shared.plan_file import open_plan
@@ -56,7 +57,8 @@ def judge_gaps(state: State, path: str, who: str) -> None:
             database.add_outcome(state.run, name, iteration, outcome)
             if left:
                 database.set_phase(state.run, "impl-code", LoopState.RETRY, iteration + 1)
-                state.go_to(WORKFLOW.name, WORKFLOW.number("impl-code", "execute"))
+                with going_back(state, "gaps to fill"):
+                    state.go_to(WORKFLOW.name, WORKFLOW.number("impl-code", "execute"))
 
 
 def _with_open(plan: Plan, items: list[Item]) -> Plan:

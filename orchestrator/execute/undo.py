@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import sweep_archive
+from orchestrator.path import going_back
 from orchestrator.run import cleanup
 from orchestrator.run.other_runs import naming_other_runs
 from orchestrator.strategy_result import keep_goals
@@ -93,7 +94,8 @@ def _undone(state: State, who: str, done: TakenBack) -> Undone:
     with state.database as database:
         database.audit(state.run, who, "undo", digest=state.run.digest)
         if state.run.stage == EXECUTING:  # not where the next revision is planned already
-            state.go_to("executor", 2)
+            with going_back(state, "undone"):
+                state.go_to("executor", 2)
     return Undone(done.files, left=done.left)
 
 

@@ -58,6 +58,10 @@ if TYPE_CHECKING:
 Choice = tuple["Sequence[int]", str | None]
 
 
+# How often what is edited while it is verified is captured and verified anew.
+TRIES = 2
+
+
 class Finished(NamedTuple):
     """The result of `plan done`."""
 
@@ -99,22 +103,18 @@ def finish_phase(
     refuse_while_asked(state, stored, by_agent=by_agent)
     if phase != "plan-design" and (running := wait_until_idle(state.state_dir, WAIT_S)):
         return Finished(again, running)
-    with state.lock(f"plan done --phase {phase}"):
-        work = _work(state, phase, batch, role, choice)._replace(again=again)
-        if not batch and not work.before.milestones:
-            # Nothing is designed yet: the step says how, and with which command.
-            work = work._replace(again=state.command("step", state.run.workflow))
-        if asked := open_questions(state, work.plan):
-            _store_unended(state, work)
-            return Finished(again, handed_in=by_agent, asked=[one.id for one in asked])
-        refuse_unsettled(state, phase, work.plan, state.command("step", state.run.workflow))
-    if phase != "plan-design":
+    for _ in range(TRIES):
+        work = _done_work(state, phase, batch, role, choice, again)
+        if isinstance(work, list):
+            return Finished(again, handed_in=by_agent, asked=work)
+        if phase == "plan-design":
+            break
         done = _verified(state, phase, work, state.command(*words, "--use", "1", role=role))
         if isinstance(done, Running):
             return Finished(again, done)
-        subject = replace(work.subject, verify_commands=verify_commands(state))
-        plan = with_results(work.plan, done)
-        work = work._replace(plan=plan, subject=subject, verified=done)
+        work = _with_results(state, work, done)
+        if not done.results or done.tree == work.subject.tree:
+            break  # else the worktree was edited meanwhile
     with state.lock(f"plan done --phase {phase}"):
         if open_plan(state) != work.before:
             text = "another command changed the plan while this one ran"
@@ -156,6 +156,28 @@ def _is_repeated(state: State, phase: Phase, batch: str | None, plan: Plan) -> b
     if batch and read_answer(state.state_dir, batch).changed_at > written_at:
         return False
     return phase == "plan-design" or capture_into(state, plan).plan == plan
+
+
+def _done_work(
+    state: State, phase: Phase, batch: str | None, role: str | None, choice: Choice, again: str
+) -> Work | list[str]:
+    """Return what the work step has made; or the ids of what its edits ask, which are stored."""
+    with state.lock(f"plan done --phase {phase}"):
+        work = _work(state, phase, batch, role, choice)._replace(again=again)
+        here = state.command("step", state.run.workflow)
+        if not batch and not work.before.milestones:
+            # Nothing is designed yet: the step says how, and with which command.
+            work = work._replace(again=here)
+        if asked := open_questions(state, work.plan):
+            _store_unended(state, work)
+            return [one.id for one in asked]
+        refuse_unsettled(state, phase, work.plan, here)
+    return work
+
+
+def _with_results(state: State, work: Work, done: Done) -> Work:
+    subject = replace(work.subject, verify_commands=verify_commands(state))
+    return work._replace(plan=with_results(work.plan, done), subject=subject, verified=done)
 
 
 def _work(state: State, phase: Phase, batch: str | None, role: str | None, choice: Choice) -> Work:

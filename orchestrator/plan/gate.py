@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
 from orchestrator.open_questions import open_questions, refuse_while_asked
+from orchestrator.path import going_back
 from orchestrator.plan.check import code_subject, design_subject
 from orchestrator.plan.finish import pass_documents, unasked_questions
 from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
@@ -145,7 +146,8 @@ def _reopened(state: State, phase: Phase, plan: Plan) -> Plan:
     with state.database as database:
         again = LoopState.of(iteration, passed=False)
         database.set_phase(state.run, phase, again, iteration)
-        state.go_to(workflow.name, gate)
+        with going_back(state, f"{phase} is decided again"):
+            state.go_to(workflow.name, gate)
     return plan
 
 

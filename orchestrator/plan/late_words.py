@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from orchestrator.path import going_back
 from shared.qr.types import LoopState
 from shared.steps.entry_points import find_workflow, workflow_of
 from state.errors import Problem, Refused
@@ -67,7 +68,8 @@ def reopen(
             database.set_phase(run, later, again, iteration)
     database.add_late(run, statement, phase, work_of(plan))
     if run.step > number:
-        state.go_to(workflow.name, number)
+        with going_back(state, statement):
+            state.go_to(workflow.name, number)
 
 
 def work_of(plan: Plan) -> str:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import prepare_worktree
+from orchestrator.path import going_back
 from quality_reviewer.answers import judged_by, mode_for, not_asked
 from quality_reviewer.items import count_round
 from shared import resources
@@ -84,7 +85,8 @@ def record_fail(state: State, phase: Phase, decision: Decision) -> None:
     with state.database as database:
         _store(state, phase, "fail", decision, sent_back)
         database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
-        state.go_to(workflow.name, back or 1)
+        with going_back(state, f"{phase} failed"):
+            state.go_to(workflow.name, back or 1)
 
 
 def _store(

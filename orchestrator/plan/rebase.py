@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from developer.move_base import files_behind, on_tree
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
+from orchestrator.path import going_back
 from orchestrator.run.settings import write_settings
 from shared import drift
 from shared.config import load_config
@@ -94,7 +95,8 @@ def _accept(
             # What an agent hands in is merged with what it began on, so it begins on the new files.
             Execution(state).recover({m.id for m in plan.milestones if files_of(m) & {*planned}})
         if moves and state.run.step > code:
-            state.go_to(workflow.name, code)
+            with going_back(state, "moved to the present tree"):
+                state.go_to(workflow.name, code)
     return Rebased(found, planned, head_moved, remark, overtaken=bool(planned) and not moves)
 
 

@@ -43,11 +43,16 @@ MOST_SHOWN = 200_000
 
 
 def render_plan(
-    plan: Plan, answers: Mapping[str, Sequence[str]], of_run: Facts | None = None
+    plan: Plan,
+    answers: Mapping[str, Sequence[str]],
+    of_run: Facts | None = None,
+    *,
+    folds: bool = True,
 ) -> str:
     """Return the text of plan.md; invisible characters of the plan are shown as escapes.
 
-    Without a run it is the text that is kept with the plan: nothing of it changes any more.
+    Without a run it is the text that is kept with the plan: nothing of it changes any more. With
+    `folds` a viewer of Markdown folds what nobody needs to decide; a terminal cannot.
     """
     parts = rows_of_plan(plan)
     files = edited_files(plan, of_run.marked if of_run else None)
@@ -60,14 +65,14 @@ def render_plan(
         *(_since(of_run.since) if of_run and of_run.since else ()),
         *_part(NOT_BORNE_OUT, parts),
         *_questions(plan, answers),
-        *_changes(files),
+        *_changes(files, folds=folds),
         *_part(GOAL, parts),
         *_part(DECIDED, parts),
         *_part(LIMITS, parts),
         *_drawn(parts[DRAWN]),
         *_milestones(plan),
         *verified(plan),
-        *_folded("Details: ids, blobs, and the history of the reviews", _details(plan, files)),
+        *_folded("Details", _details(plan, files), folds=folds),
     ]
     lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
     return visible("\n".join(lines)) + "\n"
@@ -107,18 +112,22 @@ def _about(about: Rows) -> Iterator[str]:
         yield from (f"> {live(line)}" for row in rows for line in row.text.split("\n"))
 
 
-def _changes(files: Sequence[Edited]) -> Iterator[str]:
+def _changes(files: Sequence[Edited], *, folds: bool) -> Iterator[str]:
     """Yield the diffs in the order in which they are read, those of generated files folded."""
     for kind, group in groupby(files, key=lambda file: file.kind):
         found = list(group)
         diffs = [line for file in found for line in _change(file)]
         yield from ("", f"## {kind}: {counted(len(found), 'file')}")
-        yield from _folded("Written by a program", diffs) if kind == GENERATED else diffs
+        folded = folds and kind == GENERATED
+        yield from _folded("Written by a program", diffs, folds=True) if folded else diffs
 
 
-def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines in an element that a viewer of Markdown shows folded."""
-    yield from ("", f"<details><summary>{title}</summary>", *lines, "", "</details>")
+def _folded(title: str, lines: Iterable[str], *, folds: bool) -> Iterator[str]:
+    """Yield lines in an element that a viewer of Markdown shows folded, or under a heading."""
+    if folds:
+        yield from ("", f"<details><summary>{title}</summary>", *lines, "", "</details>")
+    else:
+        yield from ("", f"## {title}", *lines)
 
 
 def _details(plan: Plan, files: Sequence[Edited]) -> Iterator[str]:

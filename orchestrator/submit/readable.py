@@ -47,10 +47,13 @@ def write_text(state: State, plan: Plan) -> str:
     return path
 
 
-def rendered(state: State, plan: Plan) -> str:
-    """Return the text of plan.md for a run's plan, with all that the run knows of it."""
-    return _text(read_facts(state, plan))
+def rendered(state: State, plan: Plan, *, folds: bool = True) -> str:
+    """Return the text of plan.md for a run's plan, with all that the run knows of it.
+
+    Without `folds` nothing of it needs a viewer of Markdown.
+    """
+    return _text(read_facts(state, plan), folds=folds)
 
 
-def _text(facts: Facts) -> str:
-    return render_plan(facts.plan, facts.answers, facts)
+def _text(facts: Facts, *, folds: bool = True) -> str:
+    return render_plan(facts.plan, facts.answers, facts, folds=folds)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from developer.move_base import move_base
 from orchestrator.executor import WORKFLOW as EXECUTOR
+from orchestrator.path import going_back, path_now
 from orchestrator.plan.late_words import reopen
 from orchestrator.submit.readable import refresh
 from shared import drift, resources
@@ -67,6 +68,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
                 raise Refused("conflict", "plan revise", text, ways, here)
             refresh(state)  # also of a repetition: a kill may have spared the page
             return
+        at = path_now(state)
         plan = _open_next(
             state,
             lambda frozen: next_revision(frozen, remarks, cause),
@@ -75,7 +77,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
         if run.stage not in READ_ONLY:
             # The user and their assistant were free to write since the approval.
             drift.take(tree_of(state))
-        with state.database:
+        with state.database, going_back(state, f"revision {plan.revision}", at):
             state.move(
                 "revise", "host", detail="\n".join([*_latest(plan), *plan.remarks]),
                 workflow="planner", step=3, digest=None, revision=plan.revision,

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from developer.verify.trees import users_tree
+from orchestrator.path import going_back
 from orchestrator.run.providers import load_models
 from orchestrator.run.settings import (
     git_of,
@@ -83,7 +84,8 @@ def _hand_in_again(state: State, phase: Phase) -> None:
             iteration = database.phase(run, phase)[1]
             again = LoopState.of(iteration, passed=False)
             database.set_phase(run, phase, again, iteration)
-            state.go_to(workflow.name, number)
+            with going_back(state, "repaired"):
+                state.go_to(workflow.name, number)
 
 
 def _restore_lane(state: State) -> None:

@@ -151,6 +151,11 @@ def _choosing(work: Work) -> str:
     return read_prompt("developer", "plan_code", f"plan-code-execute-{how}")
 
 
+def _chosen(work: Work) -> str:
+    """Return what is chosen to verify the change, where planner.toml does not say it."""
+    return "\n".join(read_chosen(work.ctx.state.state_dir).commands)
+
+
 def _assignment(work: Work) -> str:
     """Return a step's task text, with what it says of the plan's edits where it makes some."""
     ctx, state = work.ctx, work.ctx.state
@@ -283,6 +288,8 @@ DATA = (
     Told(MODES_OF_MILESTONES, lambda work: modes_of(work.ctx),
          lambda work: work.is_design and work.is_first),
     Told("candidates", lambda work: work.found.lines() if work.found else ""),
+    Told("chosen to verify; --use or --command-file change it", _chosen,
+         lambda work: work.is_code and work.is_first and not work.found),
     Told("answers", _answers),
     Told("earlier plans", lambda work: earlier_plans(work.ctx),
          lambda work: work.is_design and work.is_first and not work.agent),

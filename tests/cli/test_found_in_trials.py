@@ -16,7 +16,7 @@ from orchestrator.submit.page.render import read_facts, render_page
 from shared.resources import ROOT
 from shared.run import open_state
 from tests.forms import part
-from tests.journey import FILES, LAUNCHER, Answer, Journey, call, way_out, words_of
+from tests.journey import FILES, LAUNCHER, VERIFIED, Answer, Journey, call, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,17 @@ def test_a_plan_is_validated_by_hand(make_repo: Repositories) -> None:
     plan = f"{at(make_repo, 'submitted').state_dir}/plan.json"
     answer = without_packages("-m", "cli.validate", plan)
     assert answer.block.get("files") == "1", answer
+
+
+@pytest.mark.requirement("VR-4")
+def test_a_caller_that_has_closed_a_stream_gets_its_verification(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED})).to("code")
+    journey.edit_worktree(journey.edits)
+    verify = f"{LAUNCHER} plan verify --state-dir {journey.state_dir}"
+    answer = run("sh", "-c", f"exec {verify} <&-", cwd=journey.repository.path)
+    assert (answer.code, answer.stderr) == (0, ""), answer
+    assert "pass (base: " in answer.data("verify")
+    assert run("sh", "-c", f"exec {LAUNCHER} --version >&-").code == 0
 
 
 # plan validate

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cli.results import render_running
 from developer.candidates.detect import candidates
 from developer.candidates.settle import write_commands
 from developer.verify.counts import counted
+from developer.verify.job import Running
 from shared.guard.permissions import refusal_for_assistant
 from shared.place.level import Level
+from shared.run import open_state
 from state.errors import Refused
 from tests.forms import part
 from tests.journey import FILES, Journey, all_pass, call
@@ -424,6 +427,12 @@ def test_a_chosen_command_needs_no_person_and_the_plan_says_who_chose_it(journey
     chosen = journey.planner("plan", "verify", "--use", "2")
     assert chosen.code == 0, chosen.text
     where = "confined, at the project's own path · found in the project · "
+    again = journey.planner("step", "planner")
+    assert not again.data("candidates")
+    assert again.data("chosen to verify; --use or --command-file change it") == "make test"
+    state = open_state(journey.state_dir, "/")
+    running = render_running(state, Running("verify has run for 9 s"), "planner plan done")
+    assert "which commands were chosen is remembered" in running
     line = f"make test: pass (base: pass) · {where}1 passed, 0 failed (base: 1, 0) · 1 s"
     assert line in chosen.data("verify")
     approval = journey.to("submitted").last

@@ -101,6 +101,37 @@ commands = ["cat .env.test", "cat ignored.txt; pwd -L; exit 3", "echo never"]
     assert (runs[0].code, runs[0].said) == (0, "TOKEN=x")
 
 
+SHOWS_VARIABLES = 'echo "<$PYTHONUNBUFFERED$NO_COLOR$PAGER>"'
+
+
+@pytest.mark.requirement("VR-1")
+def test_what_a_client_sets_for_its_model_is_not_passed_on(
+    journey: Journey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PYTHONUNBUFFERED", "NO_COLOR", "PAGER"):
+        monkeypatch.setenv(name, "set")
+    assert journey.planner("tree", "run", SHOWS_VARIABLES).data("output") == "<>"
+    own = f"PYTHONUNBUFFERED=mine; {SHOWS_VARIABLES}"
+    assert journey.planner("tree", "run", own).data("output") == "<mine>"
+
+
+def test_a_command_of_several_lines_is_shown_by_its_first(journey: Journey) -> None:
+    shown = journey.planner("tree", "run", "python3 - <<'E'\nprint(1)\nprint(2)\nE")
+    output = shown.block.find("data[@name='output']")
+    assert output is not None
+    assert (output.get("command"), output.text) == ("python3 - <<'E' … (3 more lines)", "1\n2")
+    state = open_state(journey.state_dir, "/")
+    (run,) = runs_on(state.state_dir, shown.block.get("tree") or "")
+    assert "<<'E' … (3 more lines): 1 · 2" in run.line()
+
+
+def test_lines_that_only_show_how_far_tests_have_come_are_left_out(journey: Journey) -> None:
+    lines = ["..F. [ 50%]", "tests/test_a.py .s [100%]", "....", "E  assert 1 == 2", "3 passed"]
+    shown = journey.planner("tree", "run", "printf '%s\\n' " + " ".join(f"'{x}'" for x in lines))
+    assert shown.data("output") == "E  assert 1 == 2\n3 passed"
+    assert not shown.data("all of the output")
+
+
 def test_words_are_passed_on_as_they_are(journey: Journey) -> None:
     words = ("printf", "%s|", "a b", "$HOME", "--role")
     shown = journey.run("tree", "run", "--state-dir", journey.state_dir, "--", *words)

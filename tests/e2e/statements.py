@@ -91,14 +91,14 @@ class StatedRun(Run):
             return self.last
         self.state_dir = self.last.state_dir
         asked = strategic_plan("clarify", clarification_question=QUESTION) | {"goals": []}
-        self.write_answer("strategy.json", asked)
+        self.write_answer("route.json", asked)
         self.follow(self.last.next("done"))
         self.write_answer("clarified.md", ANSWER)
         self.follow(self.last.next("done"))
         goals = [{"id": f"GOAL_{n}", "description": text} for n, text in enumerate(GOALS, 1)]
         depth = given.get("--depth", "full")
         more: dict[str, Any] = {"depth": depth, "success_criteria": CRITERION}
-        self.write_answer("strategy.json", strategic_plan("executor", *goals, **more))
+        self.write_answer("route.json", strategic_plan("executor", *goals, **more))
         self.task += [*GOALS, CRITERION]
         self.questions["CP-001"] = Question("plan-design", QUESTION, {}, answers=[ANSWER])
         for edit in self.answers["design.json"]:

@@ -296,7 +296,7 @@ def test_a_small_plan_that_a_strategy_has_chosen_stays_within_its_budget(
 ) -> None:
     journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
     journey.verdicts = passing
-    journey.answers["strategy.json"] = plan("executor", depth="full")
+    journey.answers["route.json"] = plan("executor", depth="full")
     # The strategy's goal and criteria are the whole task.
     journey.answers["context.json"] = {}
     [milestone] = [e for e in journey.answers["design.json"] if e.get("kind") == "milestone"]

@@ -15,6 +15,7 @@ from tests.forms import LONG, SEED
 from tests.journey import shell, words_of
 from tests.kills import Kept
 from tests.orchestrator.every_step import TOURS, normalised
+from tests.orchestrator.paths import faults_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ REFUSED = ("tree run", "exec run", "exec apply", "undo", "exec done", "exec ask"
 
 @pytest.mark.slow
 @pytest.mark.quick
-@pytest.mark.requirement("PL-1", "PL-2", "PL-7", "PL-13", "PL-22")
+@pytest.mark.requirement("PL-1", "PL-2", "PL-7", "PL-13", "PL-22", "FC-4")
 @pytest.mark.parametrize("tour", TOURS, ids=lambda tour: tour.__name__)
 def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run_anywhere(
     make_repo: Repositories,
@@ -48,6 +49,7 @@ def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run
     compared_only = pytestconfig.getoption("--quick")
     failures = []
     seen: set[str] = set()
+    journeys: dict[int, Journey] = {}
     for name, journey, answer in tour(make_repo):
         assert answer.code == 0, answer.text
         assert answer.block.tag in ("step", "result")
@@ -56,11 +58,13 @@ def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run
             golden(f"blocks/{name}.xml", normalised(answer.text, journey))
         except pytest.fail.Exception as failure:
             failures.append(str(failure))
+        journeys[id(journey)] = journey
         if compared_only:
             continue
         if LONG or (SEED + len(seen)) % AGAIN == 0:
             check_repeated(journey, answer)
         check_commands(journey, answer, foreign, seen)
+    failures += [fault for one in journeys.values() for fault in faults_of_path(one.read)]
     assert not failures, "\n".join(failures)
     assert compared_only or seen
 

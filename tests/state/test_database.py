@@ -46,7 +46,7 @@ RUN: dict[str, Any] = {
 TABLES = {
     "runs", "steps", "phases", "outcomes", "milestones", "answers", "confirmed", "approvals",
     "accepted", "deviations", "audit", "events", "planning_state", "checkpoints", "holders", "auto",
-    "queue", "late",
+    "queue", "late", "gone_back",
 }  # fmt: skip
 
 

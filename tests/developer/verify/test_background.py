@@ -1,19 +1,23 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
+import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from developer.verify.background import cancel_verify, wait_until_idle
+from developer.verify.background import cancel_verify, verify, wait_until_idle
 from developer.verify.job import Done, Running
 from developer.verify.lock import undisturbed
 from shared.resources import quote
-from state.errors import Refused
-from tests.developer.verify.conftest import Site, gone, until
+from state.errors import AGAIN, Refused
+from tests.developer.verify.conftest import DEADLINE_S, Site, gone, until, yes
+from tests.place import need_place
 
 pytestmark = pytest.mark.requirement("PL-34")
 
@@ -75,10 +79,56 @@ def test_a_worker_that_dies_while_a_call_waits_is_named_and_started_by_the_next(
         site.verify(job)
     killer.join()
     (problem,) = refusal.value.problems
-    assert (problem.kind, problem.at) == ("internal", "plan verify")
-    assert f"{site.state}/verify/worker.log" in problem.allowed
+    assert (problem.kind, problem.at, problem.retry) == ("conflict", "plan verify", AGAIN)
     (site.worktree / "go.seen").touch()
     assert site.done(job).results[0].outcome == "pass"
+
+
+CLOSING = "import os, sys; os.closerange(3, 1000); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+@pytest.mark.requirement("VR-4")
+def test_a_worker_whose_lock_was_closed_on_the_way_takes_it_again(site: Site) -> None:
+    worker = [sys.executable, "-c", CLOSING, *site.worker]
+    done = verify(site.job("test -e app.py"), yes, wait_s=DEADLINE_S, worker=worker)
+    assert isinstance(done, Done)
+    assert done.results[0].outcome == "pass"
+
+
+def test_a_worker_that_fails_of_itself_is_our_fault_and_its_words_are_shown(site: Site) -> None:
+    note = quote(json.dumps({"pid": os.getpid(), "started_at": 0}))
+    worker = ["sh", "-c", f"echo {note} > verify/worker.json; echo cannot start"]
+    with pytest.raises(Refused, match="ended without a result") as refusal:
+        verify(site.job("true"), yes, wait_s=DEADLINE_S, worker=worker)
+    (problem,) = refusal.value.problems
+    assert (problem.kind, problem.retry) == ("internal", "")
+    assert problem.allowed == f"show the user {site.state}/verify/worker.log"
+    assert "cannot start" in problem.output
+
+
+@pytest.mark.requirement("VR-4")
+def test_edits_while_the_commands_run_in_the_place_start_it_anew(site: Site) -> None:
+    need_place()
+    begun, go = Path(site.state, "begun"), Path(site.state, "go")
+    wait = f"for i in $(seq 600); do test -e {quote(str(go))} && exit; sleep 0.1; done; exit 1"
+    command = f"echo run >> {quote(str(begun))}; {wait}"
+    job = replace(site.job(command, write=[site.state]), in_place=True)
+    site.write("app.py", "ANSWER = 2\n")
+    assert isinstance(site.verify(job, wait_s=0), Running)
+    until(begun.exists)
+    edited = site.write("app.py", "ANSWER = 3\n")
+    go.touch()
+    done = site.done(job)
+    assert [r.where for r in done.results] == ["place"]
+    assert site.repo.git("cat-file", "blob", f"{done.tree}:app.py") == edited.read_text().strip()
+
+
+def test_what_commands_write_in_the_worktree_is_verified_once_it_is_captured(site: Site) -> None:
+    job = site.job("echo made > made.py")
+    first, second = site.done(job), site.done(job)
+    assert "made.py" not in site.repo.git("ls-tree", "--name-only", first.tree)
+    assert "made.py" in site.repo.git("ls-tree", "--name-only", second.tree)
+    assert site.done(job) == second
 
 
 def test_a_result_that_blocks_is_returned_once_since_it_may_fail_now_and_then(site: Site) -> None:

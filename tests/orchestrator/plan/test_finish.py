@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from developer.verification import verify_plan
+from orchestrator.plan import finish
 from orchestrator.plan.finish import finish_phase
 from shared.candidates import chosen_commands
 from shared.qr.schema import read_review
@@ -17,11 +19,14 @@ from shared.run import open_state
 from state import store
 from state.errors import Refused
 from tests.developer.verify.conftest import until
-from tests.journey import FILES, Journey, call, words_of
+from tests.journey import FILES, VERIFIED, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from developer.verify.job import Done, Running
+    from shared.run import State
+    from state.models import Plan
     from tests.conftest import Repository
     from tests.journey import Answer
 
@@ -112,6 +117,28 @@ def test_a_plan_that_is_changed_while_its_code_is_verified_is_not_passed_as_it_w
     plan = store.load_plan(plan_path(state.state_dir))
     assert [risk.risk for risk in plan.planning_context.known_risks] == ["a caller counts on one"]
     assert "plan-code" in [outcome.phase for outcome in plan.reviews]
+
+
+@pytest.mark.requirement("VR-4")
+def test_what_is_edited_while_it_is_verified_is_captured_and_verified_anew(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED})).to("code")
+    journey.edit_worktree(journey.edits)
+    late = {"tests/test_a.py": "from a import f\n\nassert f(2) == 4\n"}
+
+    def edited_first(state: State, plan: Plan) -> Done | Running:
+        journey.edit_worktree(late)
+        return verify_plan(state, plan)
+
+    monkeypatch.setattr(finish, "verify_plan", edited_first)
+    state = open_state(journey.state_dir, "/")
+    finished = finish_phase(state, "plan-code", None, None)
+    assert (finished.running, finished.blocks) == (None, [])
+    plan = store.load_plan(plan_path(state.state_dir))
+    assert {r.tree for r in plan.verify} == {plan.reviews[-1].tree}
+    (change,) = (c for m in plan.milestones for c in m.code_changes if c.file == "tests/test_a.py")
+    assert "+assert f(2) == 4" in (change.patch or "")
 
 
 def test_an_agent_of_a_full_review_only_hands_in(make_repo: Repositories) -> None:

@@ -101,7 +101,7 @@ def test_a_run_that_was_killed_as_it_ended_without_a_plan_leaves_no_file_in_the_
     choice: Choice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row is written first: then only the files are left to remove."""
-    choice.write_answer("strategy.json", DIRECT)
+    choice.write_answer("route.json", DIRECT)
     words = words_of(choice.last.next("done"))
 
     def killed(_: State) -> None:
@@ -141,7 +141,7 @@ def test_depth_none_in_a_state_directory_of_its_own_keeps_the_database_alone(
     answer = choice.choose(DIRECT)
     assert answer.code == 0, answer.text
     assert {p.name.partition("-")[0] for p in (tmp_path / "run").iterdir()} == {"planner.db"}
-    assert choice.planner("strategy", "set", "--file", "answers/strategy.json") == answer
+    assert choice.planner("strategy", "set", "--file", "answers/route.json") == answer
 
 
 @pytest.mark.requirement("ST-3")
@@ -154,7 +154,7 @@ def test_the_other_depths_lead_to_the_planner_and_may_be_repeated(
     assert choice.name == "context-verify"
     assert rows(choice) == [("ACTIVE", "gathering", "planner", depth, "")]
     assert call(choice.repository.path, *command) == answer
-    choice.write_answer("strategy.json", plan("synthesis"))
+    choice.write_answer("route.json", plan("synthesis"))
     refused = call(choice.repository.path, *command)
     assert refused.problems[0][0] == "conflict"
     assert "the strategy is chosen; the run is at planner" in refused.text
@@ -204,8 +204,8 @@ def test_a_query_whose_analysis_has_not_passed_is_not_routed(choice: Choice) -> 
     assert told.block.get("name") == "gather"
     assert told.data("missing") == "which f is meant?"
     assert "**Status:** fail\n**Reason:** which f is meant?" in choice.document
-    choice.write_answer("strategy.json", DIRECT)
-    refused = choice.planner("strategy", "set", "--file", "answers/strategy.json")
+    choice.write_answer("route.json", DIRECT)
+    refused = choice.planner("strategy", "set", "--file", "answers/route.json")
     assert refused.block.find("problem[@at='§1']") is not None
     assert "has the status fail: which f is meant?" in refused.text
     choice.write_answer("gathered.json", {"status": "pass"})

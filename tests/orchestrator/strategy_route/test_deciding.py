@@ -50,8 +50,8 @@ def strategy(folder: Path, mode: str, *, step: int = 2, **facts: Any) -> Scene: 
 
 def hand_in(scene: Scene, value: Json) -> str:
     """Store a strategic plan as its command does; return the name of the step it leads to."""
-    write_json(answer_path(scene.state_dir, "strategy.json"), value)
-    set_plan(scene.state_dir, "answers/strategy.json", None)
+    write_json(answer_path(scene.state_dir, "route.json"), value)
+    set_plan(scene.state_dir, "answers/route.json", None)
     return str(Answer(0, print_current(scene.state()), "").block.get("name"))
 
 
@@ -73,7 +73,7 @@ def test_the_same_plan_again_prints_the_same_step_and_stores_nothing(
     scene = strategy(tmp_path, mode)
     hand_in(scene, value)
     before = print_current(scene.state()), read_strategy(scene.state_dir)
-    decided = set_plan(scene.state_dir, "answers/strategy.json", None)
+    decided = set_plan(scene.state_dir, "answers/route.json", None)
     assert (decided.started, decided.direct) == (None, False)
     assert decided.state.run.run_id == scene.state().run.run_id
     assert (print_current(decided.state), read_strategy(scene.state_dir)) == before

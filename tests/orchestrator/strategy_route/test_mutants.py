@@ -223,9 +223,7 @@ def test_valid_mutants_are_rendered_and_each_fault_of_the_others_is_told(
             assert heads == ["## 3. Strategic Plan"]
             assert shown.count("\n| ") == len(value["goals"]) + 1, shown
             continue
-        choice.write_answer(
-            "strategy.json", json.dumps(value)
-        )  # ASCII, so that half characters pass
+        choice.write_answer("route.json", json.dumps(value))  # ASCII, so that half characters pass
         answer = choice.follow("done")
         assert (answer.code, answer.stderr) == (1, ""), answer.text
         told = {p.attrib["at"] for p in answer.block.iter("problem")}
@@ -243,7 +241,7 @@ def test_a_file_that_is_cut_anywhere_is_refused_and_changes_nothing(
     text = json.dumps(TEMPLATES["9.3 code task"][1])
     before = choice.document
     for end in range(0, len(text), max(1, len(text) // 60)):
-        choice.write_answer("strategy.json", text[:end])
+        choice.write_answer("route.json", text[:end])
         answer = choice.follow("done")
         assert (answer.code, answer.stderr) == (1, "")
         assert "is not JSON" in answer.text
@@ -268,7 +266,7 @@ def test_a_file_that_is_cut_anywhere_is_refused_and_changes_nothing(
 def test_a_file_of_another_form_is_refused(make_repo: Repositories, text: str, said: str) -> None:
     choice = Choice(make_repo(files=FILES))
     choice.start()
-    choice.write_answer("strategy.json", text)
+    choice.write_answer("route.json", text)
     answer = choice.follow("done")
     assert (answer.code, answer.stderr) == (1, "")
     assert said in answer.text

@@ -110,6 +110,14 @@ def test_a_question_that_is_open_is_what_waits(make_repo: Repositories) -> None:
     assert journey.run(*words_of(f"{named[1]} a")).code == 0
 
 
+def test_on_a_terminal_nothing_is_folded(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    shown = journey.planner("plan", "show", "--format", "text").text
+    assert "<details" not in shown
+    assert "\n## Details\n" in shown
+    assert "<details><summary>Details</summary>" in text_of(journey)
+
+
 def test_what_is_kept_with_the_plan_tells_of_no_state(make_repo: Repositories) -> None:
     """Its bytes are those of the commit to come, whatever the run has cost or waits for."""
     journey = Journey(make_repo(files=FILES)).to("submitted")

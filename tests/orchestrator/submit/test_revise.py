@@ -54,6 +54,7 @@ def test_what_the_user_has_remarked_is_an_entry_of_its_own(make_repo: Repositori
             "revision": 1,
             "outcome": "",
             "left_out": [],
+            "overrules": [],
         }
     ]
     assert [task.id for task in plan.task_spec] == ["T-1", "T-2"]
