@@ -113,7 +113,7 @@ def test_a_key_that_is_named_by_an_id_is_compared_with_gits_own_check(
     program.write_text(
         "#!/bin/sh\ncase \"$*\" in\n*--verify*) echo '[GNUPG:] GOODSIG'\n"
         f"echo '[GNUPG:] VALIDSIG {'0' * 32}DEADBEEF 2026-01-02 1 0 4 0 1 8 00 {'A' * 40}';;\n"
-        "*) printf '\\n[GNUPG:] SIG_CREATED \\n' >&2\n"
+        "*) cat >/dev/null; printf '\\n[GNUPG:] SIG_CREATED \\n' >&2\n"
         "n='PGP SIGNATURE-----'; printf -- \"-----BEGIN $n\\n\\nx\\n-----END $n\\n\";;\nesac\n"
     )
     program.chmod(0o755)
