@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.checks.meaning import is_prose
 from quality_reviewer.citations import read_citation
 from quality_reviewer.criteria import judged_criteria
-from quality_reviewer.enclosing import around, names_by_line
-from quality_reviewer.idle_lines import why_idle
-from quality_reviewer.meanings import meant
-from quality_reviewer.named.things import acronyms
+from quality_reviewer.enclosing import around
 from quality_reviewer.planned_lines import PlannedLines
-from quality_reviewer.python_tests import NOTHING_ASSERTED
 from quality_reviewer.quoted import line_quoted
 from quality_reviewer.ran import Ran
 from quality_reviewer.words import holds_a_name, names_in, words_with_names
-from shared.patch import read_patch
 from shared.test_files import is_test
-from state.changes import plan_changes
 from state.milestones import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quality_reviewer.enclosing import Around
     from shared.run import State
     from state.models import Milestone, Plan
 
-_FEW = 2  # criteria that one line may well show
 _MOST_WORDS = 90  # characters of a criterion
 # What a criterion says that a program does: only a test or a run can show it.
 _DOES = re.compile(
@@ -40,12 +31,6 @@ _DOES = re.compile(
     r"|strips?|answers?|deletes?|closes?|opens?|works?|times out|warns?|waits?|responds?"
     r"|(?:is|are) (?:refused|rejected|ignored|raised|returned|printed|logged|accepted|skipped))\b"
 )
-# The same said of what is done to a thing; a line of code may show it, in its words.
-_IS_DONE = re.compile(
-    r"\b(?:is|are|gets?) (?:not |never |always |only |then )?(?:\w+ed|cut|kept|sent|found|left"
-    r"|put|tried)\b"
-    r"|\b(?:comes?|gives? up|survives?|stays?) \b"
-)
 # `f(1) is 3`, `parse("") == None`, `f(2) gives 4`.
 _CALL = re.compile(r"\w\([^()]*\)`? (?:is|==|=|→|->|gives|equals|becomes) ")
 _TELLS = re.compile(
@@ -53,19 +38,12 @@ _TELLS = re.compile(
     r"|contains?|tells?|states?|sections?|headings?|entry|entries|links?|notes?|covers?)\b",
     re.IGNORECASE,
 )
-# What a test shows that asserts nothing: it has come to its end.
-_GOES_ON = re.compile(
-    r"\b(?:not?|nothing|never|without|works?|accepts?|runs?|starts?|loads?|imports?|succeeds?"
-    r"|passes"
-    r"|parses|compiles)\b", re.IGNORECASE,
-)  # fmt: skip
-_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w/])/[a-z][\w/-]+")
-_SHARE = re.compile(r"(\d[\d.]*) ?(?:%|percent)")
-_DEFINES = re.compile(
-    r"\s*(?:export |pub |async |default )*(?:def|class|func|fn|function|type|interface|struct"
-    r"|const|enum"
-    r"|CREATE TABLE(?: IF NOT EXISTS)?)\s+(?:\([^)]*\) )?(\w+)", re.IGNORECASE,
-)  # fmt: skip
+# `assert a == a`, `assertEqual(f(1), f(1))`, `assert True`.
+_SAME = re.compile(
+    r"\bassert\s+(?P<left>[^=!<>]+?)\s*==\s*(?P=left)\s*(?:$|[,#])"
+    r"|\bassert\w*\(\s*(?P<one>[^\s].*?)\s*,\s*(?P=one)\s*[,)]"
+    r"|\bassert(?:True\()?\s*True\b|\bexpect\((?P<got>.+?)\)\.to\w+\(\s*(?P=got)\s*\)"
+)
 _PATH = re.compile(r"[\w./-]+\.(?:md|markdown|rst|adoc)\b", re.IGNORECASE)
 _ALWAYS = ("readme", "changelog", "contributing")
 
@@ -90,14 +68,12 @@ def claimed_criteria(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
     for milestone in plan.milestones:
         judged = judged_criteria(plan, milestone)
         together = reader.cited(judged.together)
-        doubted: set[str] = set()
         rows = [(text, reader.cited(shown) or together) for text, shown in judged.criteria]
         for text, cited in rows:
             if cited and (why := reader.doubt(milestone, text, cited)):
-                doubted.add(text)
                 yield milestone.id, f"{milestone.id} “{_short(text)}” is claimed: {why}"
-        for text, why in () if together else reader.shared(rows):
-            if text not in doubted:
+        if not together:
+            for text, why in reader.shared(rows):
                 yield milestone.id, f"{milestone.id} “{_short(text)}” is claimed: {why}"
 
 
@@ -107,7 +83,6 @@ class _Reader:
     def __init__(self, state: State, plan: Plan) -> None:
         self._plan = plan
         self._lines = PlannedLines.of(state, plan)
-        self._started = [result.command for result in plan.verify]
         self._commands = Ran(state.state_dir, plan, documented=True).came_out()
         self._tests = [name for m in plan.milestones for name in m.tests.files]
         self._files = {name for m in plan.milestones for name in files_of(m)}
@@ -139,29 +114,20 @@ class _Reader:
         if runs:
             return ""
         if not [one for one in tests if not self._is_comment(one)]:
-            is_done = _IS_DONE.search(text) and not self._says_it(text, cited)
-            does = _DOES.search(text) or _CALL.search(text) or is_done
+            does = _DOES.search(text) or _CALL.search(text)
             return f"no test or run shows it, its evidence is {names}" if does else ""
-        doubts = [self._of_other(milestone, text, one) or self._foreign(text, one) for one in tests]
+        doubts = [self._of_other(milestone, one) or self._foreign(text, one) for one in tests]
         return "" if "" in doubts else doubts[0]
 
-    def _says_it(self, text: str, cited: Iterable[Cited]) -> bool:
-        """Return whether lines of code that are cited hold half of a criterion's words."""
-        wanted = words_with_names([text])
-        rows = [(one.number, self._lines.planned(one.file) or []) for one in cited]
-        near = [line for at, lines in rows for line in lines[max(at - 2, 0) : at + 1]]
-        return len(wanted & (words_with_names(near) | meant("\n".join(near)))) * 2 >= len(wanted)
-
-    def _of_other(self, milestone: Milestone, text: str, one: Cited) -> str:
-        """Return that a test which is cited is another milestone's, or shows nothing."""
+    def _of_other(self, milestone: Milestone, one: Cited) -> str:
+        """Return that a test which is cited is another milestone's, or compares what is equal."""
         own = {*milestone.tests.files, *files_of(milestone)}
         theirs = [m.id for m in self._plan.milestones if one.file in m.tests.files]
         if own and theirs and one.file not in own:
             return f"{one.name} is a test of {', '.join(theirs)}"
-        why = why_idle(one.file, self._lines.planned(one.file) or (), one.number, self._started)
-        if why.endswith(NOTHING_ASSERTED) and _GOES_ON.search(text):
-            return ""
-        return why and f"{one.name} {why}"
+        lines = self._lines.planned(one.file) or []
+        line = lines[one.number - 1] if 0 < one.number <= len(lines) else ""
+        return f"{one.name} compares a thing with itself" if _SAME.search(line) else ""
 
     def _is_comment(self, one: Cited) -> bool:
         lines = self._lines.planned(one.file) or []
@@ -174,63 +140,14 @@ class _Reader:
             return ""
         place = around(lines, one.number)
         where = f"{one.name} ({place.name})" if place.name else one.name
-        why = next(self._lacks(text, one.file, place), "")
-        return why and f"its test {where} {why}"
-
-    def _lacks(self, text: str, file: str, place: Around) -> Iterator[str]:
-        """Yield what a test lacks of what a criterion says."""
-        here = "\n".join(place.reached)
-        names = names_in(text) | {*_OPTION.findall(text)}
-        if any(share in here for share in _SHARE.findall(text)):
-            return  # 119 is what 19 percent lead to
+        names = names_in(text)
         if names and not holds_a_name(names, place.reached):
-            yield f"holds nothing of what it names ({', '.join(sorted(names))})"
-        if gone := sorted(n for n in acronyms(text) if n.casefold() not in here.casefold()):
-            yield f"holds nothing of what it names ({', '.join(gone)})"
-        wanted, there = words_with_names([text]), words_with_names([file, here]) | meant(here)
-        if names or not wanted:
-            return
-        if not wanted & there:
-            yield "shares no word with it"
-        lost = wanted - there
-        is_other = len(lost) > 1 and lost & words_with_names(self._changed)
-        if (
-            is_other
-            and len(lost) * 2 >= len(wanted)
-            and (lost & self._defined or self._is_nearer(wanted, lost, place.name))
-        ):
-            yield f"says nothing of {', '.join(_as_said(text, lost))}"
-
-    @cached_property
-    def _defined(self) -> set[str]:
-        """The words of what the touched code defines: functions, types, tables, constants."""
-        names = sorted({c.file for c in plan_changes(self._plan)})
-        own = filter(self._is_program, names)
-        lines = (line for name in own for line in self._lines.planned(name) or ())
-        return words_with_names(m[1] for m in map(_DEFINES.match, lines) if m)
-
-    def _is_nearer(self, wanted: set[str], lost: set[str], name: str) -> bool:
-        """Return whether another test of the plan holds clearly more of some words."""
-        found = len(wanted) - len(lost)
-        for file in self._tests:
-            blocks: dict[str, list[str]] = {}
-            lines = self._lines.planned(file) or []
-            for head, line in zip(names_by_line(lines), lines, strict=True):
-                blocks.setdefault(head, []).append(line)
-            for head, block in blocks.items():
-                there = words_with_names(block) | meant("\n".join(block))
-                if head not in ("", name) and len(wanted & there) > found + 1:
-                    return True
-        return False
-
-    @cached_property
-    def _changed(self) -> list[str]:
-        """The lines that the plan adds to what is no test and no document."""
-        changes = [c for c in plan_changes(self._plan) if self._is_program(c.file)]
-        return [n.text for c in changes for n in read_patch(c) if n.kind == "+"]
-
-    def _is_program(self, file: str) -> bool:
-        return not (is_test(file, self._tests) or is_prose(file))
+            listed = ", ".join(sorted(names))
+            return f"its test {where} holds nothing of what it names ({listed})"
+        wanted, there = words_with_names([text]), words_with_names([one.file, *lines])
+        if wanted and not wanted & there:
+            return f"its test {where} shares no word with it"
+        return ""
 
     def _documents(self, milestone: Milestone, text: str) -> list[str]:
         """Return the documents whose words a criterion is about; [] if it is about none."""
@@ -262,9 +179,7 @@ class _Reader:
         wanted = words_with_names([_TELLS.sub(" ", _PATH.sub(" ", text))]) - words_with_names(aside)
         for one in own:
             near = self._near(one)
-            if not wanted or near is None:
-                return ""
-            if wanted & (words_with_names(near) | meant("\n".join(near))):
+            if not wanted or near is None or wanted & words_with_names(near):
                 return ""
         return f"{own[0].name} shares no word with it"
 
@@ -290,14 +205,15 @@ class _Reader:
             lines = self._lines.planned(file) or []
             if len(texts) == 1 or number > len(lines):
                 continue
-            place = around(lines, number)
-            there = words_with_names(place.reached) | meant("\n".join(place.reached))
-            common = set.intersection(*(words_with_names([text]) for text in texts))
+            there, common = (
+                words_with_names(around(lines, number).reached),
+                words_with_names(texts[:1]),
+            )
             for text in texts:
-                wanted = words_with_names([text])
-                own, lost = wanted - common, wanted - there
-                is_far = len(texts) > _FEW or self._is_nearer(wanted, lost, place.name)
-                if own and own <= lost and is_far:
+                common &= words_with_names([text])
+            for text in texts:
+                own = words_with_names([text]) - common
+                if own and not own & there:
                     yield text, f"{file}:{number} is named for {len(texts)} criteria, not for this"
 
 
@@ -308,12 +224,6 @@ def _is_of(one: Cited, documents: list[str]) -> bool:
     base = os.path.splitext(os.path.basename(one.file))[0].lower()
     return any(one.file == name or one.file.endswith(f"/{name}") or base == name
                for name in documents)  # fmt: skip
-
-
-def _as_said(text: str, stems: set[str]) -> list[str]:
-    """Return the words of a text that have some stems, each once."""
-    found = (word for word in re.findall(r"[A-Za-z]+", text) if words_with_names([word]) & stems)
-    return [*dict.fromkeys(found)]
 
 
 def _short(text: str) -> str:

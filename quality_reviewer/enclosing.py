@@ -43,7 +43,7 @@ class Around(NamedTuple):
 def around(lines: Sequence[str], number: int) -> Around:
     """Return what line `number` of a file, from 1, stands in."""
     at = number - 1
-    heads = chain(lines, at)
+    heads = _heads_above(lines, at)
     inner = next((n for n in heads if _name_of(lines[n])), None)
     blocks = {n: _block(lines, n) for n in range(len(lines)) if _HEAD.match(lines[n])}
     own = [lines[at]] if inner is None else _block(lines, inner)
@@ -95,7 +95,7 @@ def _name_of(line: str) -> str:
     return found[1] if found else ""
 
 
-def chain(lines: Sequence[str], at: int) -> list[int]:
+def _heads_above(lines: Sequence[str], at: int) -> list[int]:
     """Return the numbers of the lines that line `at` belongs to, itself first, then outwards."""
     found, depth = [at], _depth(lines[at])
     while at + 1 < len(lines) and _ABOVE.match(lines[at]):

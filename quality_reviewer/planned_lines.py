@@ -17,9 +17,8 @@ from state.milestones import changes_of
 from state.validator import path_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
-    from shared.git.change import Entry
     from shared.git.repository import Repository
     from shared.run import State
     from state.models import Change, Plan
@@ -45,7 +44,6 @@ class PlannedLines:
 
     def __init__(self, state: State, plan: Plan) -> None:
         self._state, self._plan = state, plan
-        self._listed: Mapping[str, Entry] = {}
         self.at_base, self.planned = cache(self._at_base), cache(self._planned)
         self._touched, self._moved = cache(self._touched_by), cache(self._moved_by)
         self._patch = cache(lambda name: read_patch(self._changes[name]))
@@ -122,16 +120,7 @@ class PlannedLines:
     def files_at_base(self) -> Collection[str]:
         """Return the paths of the base; none where a plan has none."""
         base = self._plan.base
-        self._listed = self._opened[1].entries(base.tree) if base else {}
-        return self._listed
-
-    def hold(self, files: Collection[str]) -> None:
-        """Read these files of the base at once, once its paths are known."""
-        blobs = {
-            entry.blob for f in files if (entry := self._listed.get(f)) and entry.mode != GITLINK
-        }
-        if blobs:
-            self._opened[1].hold(blobs)
+        return self._opened[1].entries(base.tree) if base else ()
 
     def _planned(self, file: str) -> list[str] | None:
         """Return the lines of a file as planned; None if there is none, or it is too large."""
@@ -147,8 +136,8 @@ class PlannedLines:
         # A reviewer may write anything before a colon; git would refuse what is no path.
         if self._plan.base is None or path_problem(file):
             return None
-        git, listed = self._opened[0].git, self._listed
-        entry = (listed or tree_at(git, self._plan.base.tree, [file])).get(file)
+        git = self._opened[0].git
+        entry = tree_at(git, self._plan.base.tree, [file]).get(file)
         known = entry is not None and entry.mode != GITLINK
         return _lines(self._opened[1].read(entry.blob)) if entry and known else None
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import is_meant, spelled_out
-from quality_reviewer.named.bearing import holds
-from quality_reviewer.named.files import Files
-from quality_reviewer.named.things import things
 from quality_reviewer.unnamed_changes import texts_beside_questions
 from quality_reviewer.words import words_with_names
 from shared.patch import read_patch
@@ -22,12 +18,12 @@ if TYPE_CHECKING:
     from state.models import Checkpoint, Plan
 
 # An answer that keeps things as they are asks for nothing that a plan could show.
-KEEPS = re.compile(
+_KEEPS = re.compile(
     r"\b(?:keep|keeps|kept|leave|stays?|unchanged|as (?:it|they|before)|not|no|never|nothing|none"
     r"|without|neither|later)\b|n't\b",
     re.IGNORECASE,
 )
-AGREES = frozenset(words_with_names(["yes ok okay please sure right correct agreed go ahead do"]))
+_AGREES = frozenset(words_with_names(["yes ok okay please sure right correct agreed go ahead do"]))
 
 
 def unheard_answers(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
@@ -49,12 +45,8 @@ def unheard_answers(state: State, plan: Plan) -> Iterator[tuple[str, str]]:
             yield asked.id, f"{asked.id} is answered “{said}”, and nothing in the plan shows it"
 
 
-def _added(plan: Plan) -> list[str]:
-    return [n.text for c in plan_changes(plan) for n in read_patch(c) if n.kind == "+"]
-
-
 def _shown(plan: Plan) -> set[str]:
-    added = _added(plan)
+    added = [n.text for c in plan_changes(plan) for n in read_patch(c) if n.kind == "+"]
     return words_with_names([*texts_beside_questions(plan), *added])
 
 
@@ -62,14 +54,11 @@ def _is_shown(plan: Plan, asked: Checkpoint, shown: set[str]) -> bool:
     """Return whether something cites an answer by its id, or holds one of its own words."""
     cited = any(asked.id in text for text in texts_beside_questions(plan))
     waited = any(asked.id in (*m.waits_for, *m.requirements) for m in plan.milestones)
-    amounts = [t for t in things(asked.answer, Files(())) if t.kind == "number"]
-    is_there = any(holds("\n".join(_added(plan)), amount) for amount in amounts)
-    if cited or waited or is_there or KEEPS.search(asked.answer):
+    if cited or waited or _KEEPS.search(asked.answer):
         return True
     words, question = (
-        words_with_names([spelled_out(asked.answer)]) - AGREES,
+        words_with_names([asked.answer]) - _AGREES,
         words_with_names([asked.question]),
     )
     own = words - question or words | question
-    text = "\n".join(_added(plan))
-    return not own or bool(own & shown) or any(is_meant(text, word) for word in own)
+    return not own or bool(own & shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quality_reviewer.criterion_evidence import claimed_criteria
-from quality_reviewer.named import cited, claims, directions, dropped, places, statements, taken_out
+from quality_reviewer.named import claims, places, statements
 from quality_reviewer.named.bearing import Bearing
 from quality_reviewer.unheard import unheard_answers
 from quality_reviewer.unnamed_changes import changed_expectations, green_without, unnamed_functions
@@ -34,15 +34,10 @@ NAMED: tuple[NamedFinder, ...] = (
     places.documents,
     places.tests,
     statements.request,
-    dropped.dropped,
+    statements.forgotten,
     statements.reviewed,
     statements.left_out,
     statements.milestones,
-    directions.directions,
-    taken_out.taken_out,
-    cited.cited,
-    cited.measures,
-    cited.links,
     claims.quotes,
     claims.promised,
     claims.numbers,
@@ -52,12 +47,10 @@ NAMED: tuple[NamedFinder, ...] = (
 
 def with_unproven(state: State, plan: Plan) -> Plan:
     """Return a plan to freeze that lists what its change does not bear out, each sentence once."""
-    bearing = Bearing(state, plan)
-    bearing.lines.files_at_base()  # so that git is asked for all paths at once, and for none again
     found = {text: name for find in FINDERS for name, text in find(state, plan)}
+    bearing = Bearing(state, plan)
     found |= {text: name for find in NAMED for name, text in find(state, bearing)}
-    for last in (dropped.undone(state, bearing), unheard_answers(state, plan)):
-        known = {*found.values()}  # what more is said of already is not listed twice
-        found |= {text: name for name, text in last if name not in known}
+    known = {*found.values()}  # an answer of which more is said already is not listed twice
+    found |= {text: name for name, text in unheard_answers(state, plan) if name not in known}
     rows = tuple(Unproven(id=name, text=text) for text, name in found.items())
     return plan.model_copy(update={"unproven": rows})

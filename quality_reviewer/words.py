@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,35 +36,12 @@ a an the and or not no of for to in on with without by as at from into is are wa
 have had do does it its this that these those each every all any some one two when where which who
 if then than so but only also both same other another more most such there here
 test tests assert def return returns returned self import none true false class function func fn
-const let var expect should must may can given value values
+const let var expect should must may can given case value values
 """
 _OF_CODE = frozenset(_OF_CODE_WORDS.split())
-_ENDINGS = ("ability", "able", "ations", "ation",
-            "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s",
+_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "s",
             "e", "y")  # fmt: skip
 _LEAST_STEM = 4  # letters
-_LEAST_PART = 3  # letters of a part of a name
-_IRREGULAR_WORDS = """
-found:find sent:send kept:keep gone:go went:go goes:go written:write wrote:write built:build
-told:tell thrown:throw threw:throw began:begin begun:begin broken:break chosen:choose chose:choose
-held:hold left:leave lost:lose meant:mean ran:run stood:stand spent:spend caught:catch
-brought:bring hidden:hide given:give taken:take seen:see known:know shown:show drawn:draw
-stuck:stick rows:row columns:column indices:index indexes:index children:child people:person
-newest:new oldest:old cheapest:cheap latest:late bytes:byte days:day keys:key ids:id
-"""
-_IRREGULAR = dict(pair.split(":") for pair in _IRREGULAR_WORDS.split())
-_BRITISH = (
-    (re.compile(r"is(?=(?:ation|ations|e|es|ed|ing|er|ers)$)(?<=[a-z]{4})"), "iz"),
-    (re.compile(r"our(?=$|s$|ed$|ing$|al$)(?<=[a-z]{4}our)"), "or"),
-    (re.compile(r"(?<=[a-z]{2}el)l(?=ed$|ing$|er$|ation$)"), ""),
-)
-# Stems that mean the same of code.
-_ALIKE_WORDS = """
-exception:error failur:fail delet:remov throw:raiz reject:refus director:folder
-setting:config configuration:config configur:config maximum:max minimum:min descend:desc
-ascend:asc argument:param paramet:param attempt:retr repeat:retr identif:id
-"""
-_ALIKE = dict(pair.split(":") for pair in _ALIKE_WORDS.split())
 
 
 def words(text: str) -> set[str]:
@@ -74,36 +50,18 @@ def words(text: str) -> set[str]:
     return {stem(word) for word in found if word not in _COMMON}
 
 
-def name_parts(name: str) -> set[str]:
-    """Return the parts of an identifier, in small letters, those of a letter or two left out."""
-    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
-    return {part.lower() for part in found if len(part) >= _LEAST_PART}
-
-
 def words_with_names(texts: Iterable[str]) -> set[str]:
     """Return the same of texts that code stands in: names of a letter or two and numbers too."""
     found = (part.lower() for part in _PART.findall(_HUMP.sub(" ", "\n".join(texts))))
     return {stem(part) for part in found if part not in _OF_CODE}
 
 
-@cache
 def stem(word: str) -> str:
-    """Return a word without its ending, so that rounded and rounding are one.
-
-    Irregular forms, British spelling and a few words of one meaning are one as well.
-    """
-    word = _IRREGULAR.get(word, word)
-    if word.endswith(("ies", "ied")) and len(word) > _LEAST_STEM:
-        word = f"{word[:-3]}y"
-    for british, american in _BRITISH:
-        word = british.sub(american, word)
+    """Return a word without its ending, so that rounded and rounding are one."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
-            word = word.removesuffix(ending)
-            is_doubled = word[-1] == word[-2] and word[-1] not in "lsz"
-            word = word[:-1] if is_doubled and ending in ("ed", "ing", "er") else word
-            break
-    return _ALIKE.get(word, word)
+            return word.removesuffix(ending)
+    return word
 
 
 def names_in(text: str) -> set[str]:

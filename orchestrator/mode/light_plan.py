@@ -15,7 +15,6 @@ from orchestrator.run.limits import settle
 from orchestrator.run.settings import light_settings, refuse_turned_off, write_light_settings
 from orchestrator.run.start import bind_agent
 from orchestrator.submit.readable import refresh
-from quality_reviewer.light_words import unproven_of_light
 from shared import drift, resources
 from shared.digests import SHORTEST
 from shared.drift import is_watched, problem_of, tree_of_light
@@ -80,10 +79,6 @@ def submit(found: Mode, file: str) -> None:
             found.state.command("step", "planner"),
         )
     plan = light.parse_light(read_answer(found.home, file).json(), found.plan)
-    task = found.row.task_description if found.row else ""
-    root = os.path.dirname(found.home)
-    if unproven := unproven_of_light(plan, task or "", found.remarks, root):
-        plan["unproven"] = unproven
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return

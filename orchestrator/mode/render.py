@@ -32,8 +32,6 @@ def render_light(plan: dict[str, Any]) -> str:
         lines.append(f"{number}. {_RISKS[step['risk']]}: {step['description']}{tools}{mark}")
     if plan["questions"]:
         lines += ["", "Questions:", *(f"- {_question(one)}" for one in plan["questions"])]
-    if plan.get("unproven"):
-        lines += ["", *(f"Not borne out: {text}" for text in plan["unproven"])]
     if plan["context_notes"]:
         lines += ["", f"Found: {plan['context_notes']}"]
     return "\n".join(lines)

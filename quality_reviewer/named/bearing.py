@@ -7,13 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
-from quality_reviewer.enclosing import is_comment
 from quality_reviewer.named.files import Files
-from quality_reviewer.named.moved import moved_numbers
-from quality_reviewer.named.numbers import numbers_of, same_number
 from quality_reviewer.named.things import UNIT, digits
 from quality_reviewer.planned_lines import PlannedLines
-from quality_reviewer.words import name_parts, words
+from quality_reviewer.words import words
 from shared.patch import read_patch
 from shared.test_files import is_test
 from shared.tree_runs import recorded
@@ -23,12 +20,15 @@ from state.milestones import changes_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quality_reviewer.named.moved import Moved
     from quality_reviewer.named.things import Thing
     from shared.patch import Line
     from shared.run import State
     from state.models import Change, Milestone, Plan
 
+_NUMBER = re.compile(r"\d[\d,_]*(?:\.\d+)?")
+_AMOUNT = re.compile(rf"{_NUMBER.pattern}(?={UNIT})")
+# By which a number of one unit reads in another: a minute has 60 seconds, a kB 1000 bytes.
+_SCALES = (60, 3600, 24, 86400, 7, 12, 1000, 1024, 1_000_000, 1024**2, 1024**3, 100)
 _TOKEN = re.compile(r"\w+")
 _SLOTS = re.compile(r"<[^<>]*>|\{[^{}]*\}|…|\.\.\.|%[sdr]")
 
@@ -65,35 +65,6 @@ class Bearing:
         return "\n".join(self.added_lines(c for c in self.changes if self.is_code(c.file)))
 
     @cached_property
-    def added_rows(self) -> list[tuple[str, int, str]]:
-        """The lines that the change adds to code that is no test, each with file and number."""
-        return [(c.file, n.new or 0, n.text) for c in self.changes if self.is_program(c.file)
-                for n in self._patch(c) if n.kind == "+"]  # fmt: skip
-
-    @cached_property
-    def programs(self) -> str:
-        """The lines of `added_rows` as a text, comments left out."""
-        return "\n".join(t for *_, t in self.added_rows if not is_comment(t))
-
-    @cached_property
-    def old_words(self) -> set[str]:
-        """The rarer words that the touched code had before the change."""
-        names = sorted({c.old_file or c.file for c in self.changes if self.is_program(c.file)})
-        texts = ("\n".join(self.lines.at_base(name) or ()) for name in names)
-        return words("\n".join(texts))
-
-    @cached_property
-    def moved(self) -> list[Moved]:
-        """The numbers that the change replaces by others, outside of documentation and tests."""
-        rows = ([(n.kind, n.text) for n in self._patch(c)] for c in self.changes
-                if self.is_program(c.file))  # fmt: skip
-        return [one for lines in rows for one in moved_numbers(lines)]
-
-    def is_program(self, file: str) -> bool:
-        """Return whether a file is neither a document nor a test nor a lock file."""
-        return not (is_prose(file) or self.is_test(file) or file.endswith(".lock"))
-
-    @cached_property
     def differing(self) -> str:
         """The lines that the change adds or removes, those around, and the heads over them."""
         rows = [line.text for c in self.changes for line in self._patch(c) if line.kind != "!"]
@@ -121,27 +92,7 @@ class Bearing:
         return "\n".join([self.differing, *texts])
 
     @cached_property
-    def standing(self) -> str:
-        """The lines of `tested` without those that the change removes."""
-        gone = "".join(f"{n.text}\n" for c in self.changes for n in self._patch(c) if n.kind == "-")
-        rows = [n.text for c in self.changes for n in self._patch(c) if n.kind in "+ @"]
-        heads = [h for c in self.changes for h in self.lines.heads(
-            c.file, {n.new for n in self._patch(c) if n.new})]  # fmt: skip
-        tests = ("\n".join(self.lines.planned(name) or ()) for name in sorted(self.tests))
-        only_removed = (
-            gone if not any(n.kind == "+" for c in self.changes for n in self._patch(c)) else ""
-        )
-        return "\n".join([*rows, *heads, *tests, *sorted(self.paths), only_removed])
-
-    @cached_property
-    def names(self) -> tuple[set[str], set[str]]:
-        """The names of the touched files, flat, and the parts that they are made of."""
-        here = {*re.findall(r"[A-Za-z_]\w{2,}", self.touched)}
-        return {_flat(name) for name in here}, {part for one in here for part in name_parts(one)}
-
-    @cached_property
-    def tested(self) -> str:
-        """The lines of `differing`, and all of the milestones' tests."""
+    def _tested(self) -> str:
         texts = ("\n".join(self.lines.planned(name) or ()) for name in sorted(self.tests))
         return "\n".join([self.differing, *texts])
 
@@ -190,10 +141,10 @@ class Bearing:
             return bool(self.tests) or any(map(self.is_test, self.paths))
         if text is not None:
             return holds(text, thing)
-        if thing.kind == "number":
-            return holds(self.standing, thing) or holds(self.printed, thing)
-        where = {"acronym": self.touched, "identifier": self.differing}.get(thing.kind, self.tested)
-        return holds(where, thing)
+        where = {"acronym": self.touched, "identifier": self.differing}.get(
+            thing.kind, self._tested
+        )
+        return holds(where, thing) or (thing.kind == "number" and holds(self.printed, thing))
 
     @cached_property
     def printed(self) -> str:
@@ -216,10 +167,7 @@ def holds(text: str, thing: Thing) -> bool:
     form = thing.forms[0]
     if thing.kind == "number":
         # So many of a unit may stand as so many of another one.
-        unit = re.search(rf"\d({UNIT})", thing.shown)
-        forms = same_number(form, unit[1]) if unit else {form}
-        if unit and unit[1].strip().startswith("day") and "week" in text.lower():
-            forms |= {digits(f"{float(form) / 7:g}")}
+        forms = same_number(form) if re.search(r"[A-Za-z%]", thing.shown) else {form}
         return not forms.isdisjoint(numbers_of(text))
     if thing.kind in ("identifier", "acronym"):
         return _flat(form) in _flat(text)
@@ -234,6 +182,23 @@ def holds(text: str, thing: Thing) -> bool:
     tokens = [token.casefold() for token in _TOKEN.findall(_SLOTS.sub(" ", form))]
     lost = [token for token in tokens if token not in known]
     return not lost or (_SLOTS.search(text) is not None and len(lost) * 3 < len(tokens))
+
+
+def numbers_of(text: str) -> set[str]:
+    """Return the numbers of a text as they are compared, decimal ones also without the point."""
+    return {digits(number.strip(",_")) for number in _NUMBER.findall(text)}
+
+
+def amounts_of(text: str) -> set[str]:
+    """Return the numbers of a text that stand before a unit, as they are compared."""
+    return {digits(number.strip(",_")) for number in _AMOUNT.findall(text)}
+
+
+def same_number(number: str) -> set[str]:
+    """Return how a number may read: itself, and as so many of another unit."""
+    value = float(number)
+    scaled = [value * scale for scale in _SCALES] + [value / scale for scale in _SCALES]
+    return {number, *(digits(f"{one:.6f}") for one in scaled if one == round(one, 6))}
 
 
 def _flat(text: str) -> str:

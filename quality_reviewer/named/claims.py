@@ -6,9 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.meaning import is_prose
-from quality_reviewer.meanings import spelled_out
-from quality_reviewer.named.bearing import holds
-from quality_reviewer.named.numbers import amounts_of, numbers_of, same_number
+from quality_reviewer.named.bearing import amounts_of, holds, numbers_of, same_number
 from quality_reviewer.named.statements import own_requirements
 from quality_reviewer.named.things import digits, identifiers, in_short, sentences
 from shared.tree_runs import recorded
@@ -32,9 +30,6 @@ _SET = re.compile(rf"\b([A-Za-z_]\w*)\s*(?::[^=,()]{{1,40}})?:?=\s*{_VALUE}")
 _COMPARED = re.compile(r"[<>]=?\s*(\d{2}[\d_]*)(?![\w.])|\[:(\d{2,})\]")
 _DEFINES = re.compile(r"^\s*(?:async def|def|func|fn|function|pub fn|export function)\b|=>\s*\{?$")
 _CONSTANT = re.compile(r"^\s*(?:export |pub |static |private |public )*(?:const|final|static)\b")
-# What compares the status of an answer over HTTP.
-_STATUS = re.compile(r"status|\bcode\b", re.IGNORECASE)
-_STATUS_DIGITS = 3
 _COMMENT = re.compile(r"(?<!\S)(?:#|//).*$")
 _STRING = re.compile(r'"[^"]*"|\'[^\']*\'')
 # Nobody has to be asked for these.
@@ -43,7 +38,7 @@ _FACTS = frozenset({"24", "60", "3600", "86400", "1000", "1024", "7", "12", "365
 _FIGURE = re.compile(
     r"(?<![\w.])(\d+(?:[.,]\d+)?) ?(?:ms|µs|us|ns|s|seconds?|minutes?|[kKMG]i?B|%|x|×|times)(?!\w)"
 )
-CLAIMS = re.compile(
+_CLAIMS = re.compile(
     r"\b(?:measured (?!in\b)|measurements?|benchmark(?:s|ed)?|profiled|faster|slower|times as|"
     r"x as|speed-?up|speeds? up|took|takes|reduces|saves|cuts)\b|\bmeasured[.,;:]",
     re.IGNORECASE,
@@ -82,8 +77,7 @@ def promised(_state: State, bearing: Bearing) -> Found:
 def numbers(state: State, bearing: Bearing) -> Found:
     """Yield each constant, default or limit that the change adds and that nobody has said."""
     plan = bearing.plan
-    papers = bearing.added_lines(c for c in bearing.changes if is_prose(c.file))
-    said = spelled_out("\n".join([state.run.request, *_texts(plan), *papers]))
+    said = "\n".join([state.run.request, *_texts(plan)])
     known, amounts = numbers_of(said), amounts_of(said)
     for change in bearing.changes if bearing.is_whole else ():
         if not bearing.is_code(change.file) or change.file in bearing.tests:
@@ -108,8 +102,7 @@ def _chosen(line: str) -> Iterator[tuple[str, str]]:
         if is_set and number not in _PLAIN and (is_limit or number not in _FACTS):
             yield number, f"{name} = {match[2]}"
     for match in _COMPARED.finditer(code):
-        is_code = _STATUS.search(code) is not None and len(match[1] or "") == _STATUS_DIGITS
-        if digits(match[1] or match[2]) not in _PLAIN | _FACTS and not is_code:
+        if digits(match[1] or match[2]) not in _PLAIN | _FACTS:
             yield digits(match[1] or match[2]), code.strip()
 
 
@@ -136,7 +129,7 @@ def figures(state: State, bearing: Bearing) -> Found:
     asked |= numbers_of(bearing.added_code) if bearing.is_whole else set()
     for name, shown, text in _claiming(bearing):
         for sentence in sentences(text):
-            if not CLAIMS.search(f"{sentence} ") or _DENIED.search(sentence):
+            if not _CLAIMS.search(f"{sentence} ") or _DENIED.search(sentence):
                 continue
             stated = [*_FIGURE.finditer(sentence)]
             missing = [m[0] for m in stated if digits(m[1]) not in printed | asked]

@@ -10,12 +10,8 @@ from quality_reviewer.checks.meaning import is_prose
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Products that are called as a file might be.
-_PRODUCT_WORDS = """
-node.js vue.js next.js nuxt.js three.js express.js react.js d3.js chart.js socket.io crates.io
-fly.io github.io asp.net open.ai deno.js ember.js backbone.js moment.js
-"""
-_PRODUCTS = frozenset(_PRODUCT_WORDS.split())
+# Endings of products as well as of files.
+_PRODUCTS = frozenset(("js", "io", "ai", "net", "go"))
 
 
 class Files:
@@ -47,5 +43,5 @@ class Files:
         stem, _, ending = last.rpartition(".")
         if not stem or (folder and folder.partition("/")[0] not in self.folders):
             return False
-        known = ending in self.endings and (folder or last not in _PRODUCTS)
+        known = ending in self.endings and (folder or ending not in _PRODUCTS)
         return bool(is_prose(last) or (known and not last[0].isupper()))

@@ -5,18 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.checks.meaning import is_prose
-from quality_reviewer.meanings import words_of_code
 from quality_reviewer.named.bearing import holds
-from quality_reviewer.named.dropped import PLAIN
-from quality_reviewer.named.things import (
-    Thing,
-    every_thing,
-    in_short,
-    is_english,
-    sentences,
-    things,
-)
+from quality_reviewer.named.things import clauses, is_english, sentences, things
 from quality_reviewer.words import words
 from state.statements import is_left_out
 
@@ -29,15 +19,13 @@ if TYPE_CHECKING:
     Found = Iterator[tuple[str, str]]
 
 _PLACE = re.compile(r"(?:done: )?(\S+?):(\d{1,7})(?:-(\d{1,7}))?$")
+_LEAST_WORDS = 2
 _BESIDE = 1  # lines above and below the one that is named
 # What a document does with what it is about.
 _TELLS = re.compile(
     r"\b(?:sa(?:ys?|id)|explain(?:s|ed)?|document(?:s|ed)|describ(?:e|es|ed)|mention(?:s|ed)?|"
     r"list(?:s|ed)?|show(?:s|n)?|tells?|told|names?|has an?|gets an?)\b",
     re.IGNORECASE,
-)
-_TEST_IT = re.compile(
-    r"^(?:please )?(?:also )?(?:test|cover)s? (.*?)(?:\W|too|as well)*$", re.IGNORECASE
 )
 _TESTED = re.compile(
     r"\b(?:tests?) (?:that|of|for|shows?|covers?|checks?|proves?)\b|\b(?:tested|covered by)\b",
@@ -56,8 +44,8 @@ def lines(_state: State, bearing: Bearing) -> Found:
         rows = bearing.lines.planned(match[1]) or []
         first, last = int(match[2]), int(match[3] or match[2])
         near = "\n".join([*rows[max(first - 1 - _BESIDE, 0) : last + _BESIDE], match[1]])
-        wanted = words(text) - words(match[1]) - PLAIN
-        is_about = len(wanted & words_of_code(near)) * 2 >= len(wanted)
+        wanted = words(text) - words(match[1])
+        is_about = len(wanted & words(near)) * 2 > len(wanted)
         if not is_about and not any(
             holds(near, t) for t in things(text, bearing.files) if t.kind != "document"
         ):
@@ -67,50 +55,20 @@ def lines(_state: State, bearing: Bearing) -> Found:
 def documents(_state: State, bearing: Bearing) -> Found:
     """Yield each entry of the task or remark that a touched document does not tell of."""
     for name, text in _wanted(bearing):
-        for sentence in sentences(text):
-            found = every_thing(sentence, bearing.files)
-            papers = [t for t in (*found, *_titled(sentence, bearing))
-                      if t.kind == "document" and bearing.bears(t)]  # fmt: skip
-            if not papers or not _TELLS.search(sentence):
+        for clause in clauses(text):
+            found = things(clause, bearing.files)
+            papers = [t for t in found if t.kind == "document" and bearing.bears(t)]
+            if not papers or not _TELLS.search(clause):
                 continue
             paper = papers[0]
             lines = "\n".join("\n".join(bearing.lines.planned(f) or ()) for f in paper.forms)
-            part = _part_about(sentence, paper.shown)
-            aside = ("document", "path", "tests")
-            lost = [t.shown for t in every_thing(part, bearing.files)
-                    if t.kind not in aside and not holds(lines, t)]  # fmt: skip
-            told = words(_TELLS.sub("", part)) - words(f"{paper.shown} {' '.join(paper.forms)}")
-            gone = told - words_of_code(lines)
+            lost = [t.shown for t in found if t.kind not in ("document", "path", "tests")
+                    and not holds(lines, t)]  # fmt: skip
+            told = words(_TELLS.sub("", clause)) - words(f"{paper.shown} {' '.join(paper.forms)}")
             if lost:
                 yield name, f"{name} has {paper.shown} tell of {lost[0]}, which it does not name"
-            elif told and len(gone) * 3 >= len(told) * 2 and is_english(sentence):
-                lacks = "tell of something of which it says no word"
-                yield name, f"{name} has {paper.shown} {lacks}: {in_short(part)!r}"
-
-
-def _part_about(sentence: str, paper: str) -> str:
-    """Return of a sentence the part that tells what a document is to say."""
-    parts = re.split(rf",|;|\b(?:and|but)\b(?=.*{re.escape(paper)})", sentence)
-    about = [p for p in parts if paper.casefold() in p.casefold()] or parts
-    at = parts.index(about[0])
-    own = (
-        ",".join(parts[at:])
-        if re.search(rf"{re.escape(paper)}\W*$", about[0], re.IGNORECASE)
-        else about[0]
-    )
-    return re.sub(r"\b(?:documentation|docs?|guide|page|section|manual)\b", "", own)
-
-
-def _titled(sentence: str, bearing: Bearing) -> list[Thing]:
-    """Return the touched documents that a sentence calls by their title."""
-    found = []
-    for path in sorted(p for p in bearing.paths if is_prose(p)):
-        lines = bearing.lines.planned(path) or ()
-        title = next((t.lstrip("# ").lower() for t in lines if t.startswith("# ")), "")
-        called = rf"\bthe ({re.escape(title)} (?:guide|page|manual|docs?|documentation))\b"
-        if title and (match := re.search(called, sentence, re.IGNORECASE)):
-            found.append(Thing("document", match[1], (path,)))
-    return found
+            elif len(told) >= _LEAST_WORDS and told.isdisjoint(words(lines)) and is_english(clause):
+                yield name, f"{name} has {paper.shown} tell of something of which it says no word"
 
 
 def tests(_state: State, bearing: Bearing) -> Found:
@@ -119,10 +77,6 @@ def tests(_state: State, bearing: Bearing) -> Found:
     lines = "\n".join("\n".join(bearing.lines.planned(file) or ()) for file in files)
     for name, text in _wanted(bearing) if lines else ():
         for sentence in sentences(text):
-            match = _TEST_IT.match(sentence)
-            wanted = words(match[1]) if match else set()
-            if wanted and wanted.isdisjoint(words_of_code(lines)) and is_english(sentence):
-                yield name, f"{name} says {in_short(sentence)!r}, and no test says a word of it"
             for thing in things(sentence, bearing.files) if _TESTED.search(sentence) else ():
                 is_named = thing.kind in ("path", "document", "tests") or holds(lines, thing)
                 if not is_named and bearing.bears(thing):

@@ -6,10 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from quality_reviewer.meanings import is_meant
 from quality_reviewer.named.bearing import holds
-from quality_reviewer.named.options import other_option
-from quality_reviewer.named.said import answer_of
 from quality_reviewer.named.things import (
     clauses,
     in_short,
@@ -24,7 +21,7 @@ from shared.requirements_record import IN_WORK, ORIGINAL, lane_of, read_lane
 from shared.resources import superseded_plan_path
 from state import store
 from state.milestones import changes_of
-from state.statements import cited_by, is_left_out
+from state.statements import DECLINED, WITHDRAWN, cited_by, is_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,12 +30,19 @@ if TYPE_CHECKING:
     from quality_reviewer.named.bearing import Bearing
     from quality_reviewer.named.things import Thing
     from shared.run import State
-    from state.models import Plan, Remark
+    from state.models import Checkpoint, Plan, Remark
 
     Found = Iterator[tuple[str, str]]
 
 _LEAST_WORDS = 2
 _LEAST_ALL = 4  # words, where a change that has none of them is not about them
+_BEFORE = re.compile(r" \(before: .*\)$", re.DOTALL)
+_ASKS = re.compile(
+    r"^(?:(?:and|also|then|please|finally)\b[, ]*)*(?:add|make|use|write|log|document|update|"
+    r"rename|print|show|return|raise|support|allow|accept|send|store|validate|check|sort|describe|explain|"
+    r"mention|translate|count|limit|retry|warn|report|include|provide|implement|create|build)\b",
+    re.IGNORECASE,
+)
 _OUT = re.compile(r"^\W*(?:out[ -]of[ -]scope|not in scope)\W*", re.IGNORECASE)
 _FURTHER = re.compile(
     r"\b(?:other|further|any|else|more|rest|beyond|refactor\w*|rewrit\w*)\b", re.IGNORECASE
@@ -55,9 +59,38 @@ def task(_state: State, bearing: Bearing) -> Found:
 def answers(_state: State, bearing: Bearing) -> Found:
     """Yield each answer that names what the change does not bear, or another option bears."""
     for asked in bearing.plan.checkpoints:
-        if said := answer_of(asked):
-            missing = [*_not_borne(bearing, asked.id, said, "the answer to ")]
-            yield from missing or other_option(bearing, asked, said)
+        said = _BEFORE.sub("", asked.answer)
+        gone = said.startswith(WITHDRAWN) or asked.outcome.startswith(DECLINED)
+        if not said or gone:
+            continue
+        missing = [*_not_borne(bearing, asked.id, said, "the answer to ")]
+        yield from missing or _other_option(bearing, asked, said)
+
+
+def _other_option(bearing: Bearing, asked: Checkpoint, said: str) -> Found:
+    """Yield that the change adds what a refused option is told by, and not what the chosen is."""
+    chosen = [o for o in asked.options if o.label in said]
+    if len(chosen) != 1 or asked.multi or not bearing.is_whole:
+        return
+    own, added = f"{chosen[0].label} {chosen[0].description}", bearing.added_code
+    mine, there = words(chosen[0].label), words(added)
+    for other in asked.options:
+        if other is chosen[0]:
+            continue
+        only = [t for t in things(other.label, bearing.files) if not holds(own, t)]
+        wanted = [t for t in things(chosen[0].label, bearing.files) if not holds(other.label, t)]
+        theirs = words(other.label) - words(own) - words(asked.question)
+        if wanted and any(holds(added, t) for t in only):
+            if not any(holds(added, t) for t in wanted):
+                name = next(t.shown for t in only if holds(added, t))
+                yield asked.id, _refused(asked, said, name)
+        elif not wanted and (mine - theirs) and not mine & there and theirs & there:
+            yield asked.id, _refused(asked, said, min(theirs & there))
+
+
+def _refused(asked: Checkpoint, said: str, name: str) -> str:
+    return (f"{asked.id} was answered {in_short(said)!r}, and the change adds {name}, "
+            "which is of an option that was not chosen")  # fmt: skip
 
 
 def remarks(state: State, bearing: Bearing) -> Found:
@@ -114,7 +147,7 @@ def request(state: State, bearing: Bearing) -> Found:
     plan = bearing.plan
     told = [t.text for t in plan.task_spec] + [*plan.context.constraints, *_rest_of(plan)]
     text = "\n".join(told)
-    for part in sentences(wanted_of_request(state)):
+    for part in sentences(_wanted(state)):
         for thing in things(part, bearing.files) if bearing.is_whole else ():
             is_told = any(
                 thing.forms == t.forms for one in told for t in things(one, bearing.files)
@@ -125,7 +158,7 @@ def request(state: State, bearing: Bearing) -> Found:
                 yield "request", f"the request names {thing.shown} ({in_short(part)}), {lacks}"
 
 
-def wanted_of_request(state: State) -> str:
+def _wanted(state: State) -> str:
     """Return the request without what stands under a line that begins what is out of scope."""
     kept, is_out = [], False
     for line in state.run.request.splitlines():
@@ -138,6 +171,18 @@ def _rest_of(plan: Plan) -> Iterable[str]:
     yield from plan.context.rejected_alternatives
     yield from (f"{c.question} {c.answer}" for c in plan.checkpoints)
     yield from (one.text for one in plan.user_remarks)
+
+
+def forgotten(state: State, bearing: Bearing) -> Found:
+    """Yield each part of the request that asks for something of which nothing says a word."""
+    plan = bearing.plan
+    told = [t.text for t in plan.task_spec] + [*plan.context.constraints, *_rest_of(plan)]
+    known = words("\n".join(told)).union(*map(bearing.words_of, plan.milestones))
+    for part in sentences(_wanted(state)) if is_english(state.run.request) else ():
+        wanted = words(_ASKS.sub("", part))
+        if _ASKS.match(part) and len(wanted) >= _LEAST_WORDS and wanted.isdisjoint(known):
+            yield "request", (f"the request asks for {in_short(part)!r}, and neither the task nor "
+                              "the change says a word of it")  # fmt: skip
 
 
 def reviewed(state: State, bearing: Bearing) -> Found:
@@ -173,7 +218,7 @@ def left_out(state: State, bearing: Bearing) -> Found:
         is_own = one.origin == "requirements"  # the request is these, with this entry
         if not one.out_of_scope or is_own or not wanted or _FURTHER.search(entry):
             continue
-        for part in clauses(wanted_of_request(state)):
+        for part in clauses(_wanted(state)):
             if wanted <= words(part) and one.text.strip().casefold() not in said:
                 yield one.id, (f"{one.id} is out of scope, and the request asks for it: "
                                f"{in_short(part)!r}")  # fmt: skip
@@ -189,7 +234,6 @@ def milestones(_state: State, bearing: Bearing) -> Found:
         if one.out_of_scope or not cited or len(wanted) < _LEAST_WORDS or not is_english(one.text):
             continue
         is_borne = any(map(bearing.bears, things(one.text, bearing.files)))
-        is_borne = is_borne or any(is_meant(bearing.differing, word) for word in wanted)
         lines = words(bearing.differing) if bearing.is_whole else wanted
         if not is_borne and len(wanted) >= _LEAST_ALL and wanted.isdisjoint(lines):
             yield one.id, (f"{one.id} is said to be done by {', '.join(cited)}, and no line of the "

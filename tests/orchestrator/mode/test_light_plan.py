@@ -267,26 +267,3 @@ def test_status_tells_of_a_light_plan_where_no_run_is_under_way(
     assert told.code == 0, told.text
     assert told.text == light.run("mode", "status").text
     assert json.loads(call(repo.path, "status", "--json").text)["stage"] == "submitted"
-
-
-@pytest.mark.requirement("SD-3")
-def test_what_the_steps_of_a_light_plan_do_not_bear_stands_beside_its_digest(
-    repo: Repository,
-) -> None:
-    Lightly(repo).to("gathering")
-    asked = {"question": "Which format?", "answer": "JSON"}
-    steps = [{"description": "Write the report as YAML", "risk": "low"}]
-    plan = {"summary": "Write a report.", "steps": steps, "questions": [asked]}
-    found = submit(repo, plan)
-    sentence = "'Which format?' is answered 'JSON', and no step names JSON"
-    assert found.plan is not None
-    assert found.plan["unproven"] == [sentence]
-    assert f"Not borne out: {sentence}" in render_mode(found)
-    untrue = found.digest
-    submit(repo, plan)
-    assert mode_in(repo).digest == untrue
-    steps[0]["description"] = "Write the report as JSON"
-    true = submit(repo, plan)
-    assert true.plan is not None
-    assert "unproven" not in true.plan
-    assert true.digest != untrue

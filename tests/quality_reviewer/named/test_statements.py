@@ -198,7 +198,7 @@ def test_an_answer_or_an_option_that_the_change_does_not_bear_is_listed(
     asked |= {"options": options}
     assert listed(frozen, checkpoints=[{**asked, "answer": "Oldest goes"}]) == []
     [sentence] = listed(frozen, checkpoints=[{**asked, "answer": "Newest goes"}])
-    assert "has oldest, which is of an option that was not chosen" in sentence
+    assert "adds oldest, which is of an option that was not chosen" in sentence
 
 
 def test_a_statement_is_listed_that_holds_at_a_line_that_says_nothing_of_it(
