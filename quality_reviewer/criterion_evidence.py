@@ -42,7 +42,7 @@ _TELLS = re.compile(
 _SAME = re.compile(
     r"\bassert\s+(?P<left>[^=!<>]+?)\s*==\s*(?P=left)\s*(?:$|[,#])"
     r"|\bassert\w*\(\s*(?P<one>[^\s].*?)\s*,\s*(?P=one)\s*[,)]"
-    r"|\bassert(?:True\()?\s*True\b|\bexpect\((?P<got>.+?)\)\.to\w+\(\s*(?P=got)\s*\)"
+    r"|\bassert\s+True\b|\bassertTrue\(\s*True\s*[,)]|\bexpect\((?P<got>.+?)\)\.to\w+\(\s*(?P=got)\s*\)"
 )
 _PATH = re.compile(r"[\w./-]+\.(?:md|markdown|rst|adoc)\b", re.IGNORECASE)
 _ALWAYS = ("readme", "changelog", "contributing")
@@ -114,7 +114,9 @@ class _Reader:
         if runs:
             return ""
         if not [one for one in tests if not self._is_comment(one)]:
-            does = _DOES.search(text) or _CALL.search(text)
+            # Without any tests or runs the summary says so, once.
+            could = bool(self._commands) or any(map(self._lines.planned, milestone.tests.files))
+            does = could and (_DOES.search(text) or _CALL.search(text))
             return f"no test or run shows it, its evidence is {names}" if does else ""
         doubts = [self._of_other(milestone, one) or self._foreign(text, one) for one in tests]
         return "" if "" in doubts else doubts[0]

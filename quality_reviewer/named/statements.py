@@ -43,6 +43,12 @@ _ASKS = re.compile(
     r"mention|translate|count|limit|retry|warn|report|include|provide|implement|create|build)\b",
     re.IGNORECASE,
 )
+# In a sentence without any of these a number tells how things are, not how they shall be.
+_WANTS = re.compile(
+    r"\b(?:must|shall|should|want|need|may|can|at (?:most|least)|up to|limit|default|every|after|"
+    r"within|per|than|max\w*|min\w*|only|instead|not|never)\b",
+    re.IGNORECASE,
+)
 _OUT = re.compile(r"^\W*(?:out[ -]of[ -]scope|not in scope)\W*", re.IGNORECASE)
 _FURTHER = re.compile(
     r"\b(?:other|further|any|else|more|rest|beyond|refactor\w*|rewrit\w*)\b", re.IGNORECASE
@@ -148,7 +154,10 @@ def request(state: State, bearing: Bearing) -> Found:
     told = [t.text for t in plan.task_spec] + [*plan.context.constraints, *_rest_of(plan)]
     text = "\n".join(told)
     for part in sentences(_wanted(state)):
+        wants = _WANTS.search(part) or _ASKS.search(part)
         for thing in things(part, bearing.files) if bearing.is_whole else ():
+            if thing.kind == "number" and not wants:
+                continue  # it tells how things are
             is_told = any(
                 thing.forms == t.forms for one in told for t in things(one, bearing.files)
             )

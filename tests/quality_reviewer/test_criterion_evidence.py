@@ -39,6 +39,9 @@ def test_many():
 
 def test_same():
     assert f(2) == f(2)
+
+def test_holds(self):
+    self.assertTrue(f(2) == 4)
 """
 NO_TEST = "no test or run shows it"
 # A criterion, what is named for it, and what is said of that; '' where nothing is.
@@ -54,6 +57,7 @@ CASES = [
     ("f takes numbers up to 64", "tests/test_a.py:5", "holds nothing of what it names (64)"),
     ("f takes numbers up to 65", "tests/test_a.py:12", ""),
     ("f(2) is 4", "tests/test_a.py:15", "tests/test_a.py:15 compares a thing with itself"),
+    ("f(2) is 4", "tests/test_a.py:18", ""),
     ("The constant stands in one place", "src/a.py:2", ""),
     ("README.md says that f adds two", "README.md:3", ""),
     ("The README says that f adds two", "README.md:3", ""),
