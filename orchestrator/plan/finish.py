@@ -104,9 +104,10 @@ def finish_phase(
     if phase != "plan-design" and (running := wait_until_idle(state.state_dir, WAIT_S)):
         return Finished(again, running)
     for _ in range(TRIES):
-        work = _done_work(state, phase, batch, role, choice, again)
-        if isinstance(work, list):
-            return Finished(again, handed_in=by_agent, asked=work)
+        found = _done_work(state, phase, batch, role, choice, again)
+        if isinstance(found, list):
+            return Finished(again, handed_in=by_agent, asked=found)
+        work = found
         if phase == "plan-design":
             break
         done = _verified(state, phase, work, state.command(*words, "--use", "1", role=role))

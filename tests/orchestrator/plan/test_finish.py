@@ -125,7 +125,7 @@ def test_what_is_edited_while_it_is_verified_is_captured_and_verified_anew(
 ) -> None:
     journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED})).to("code")
     journey.edit_worktree(journey.edits)
-    late = {"tests/test_a.py": "from a import f\n\nassert f(2) == 4\n"}
+    late: dict[str, str | bytes] = {"tests/test_a.py": "from a import f\n\nassert f(2) == 4\n"}
 
     def edited_first(state: State, plan: Plan) -> Done | Running:
         journey.edit_worktree(late)
