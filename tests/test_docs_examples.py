@@ -77,6 +77,15 @@ def place_settings(block: str, repo: Repository) -> None:
     assert shown_by_user(home) == [f"{home}/data", f"{home}/projects/schema"]
 
 
+def filter_settings(block: str, repo: Repository) -> None:
+    """The user's settings name a file of settings that filters see as it is."""
+    del repo
+    path = Path(os.environ["XDG_CONFIG_HOME"]) / "planner" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(block)
+    assert shown_by_user(os.environ["HOME"]) == ["/home/me/src/shop/.git/config"]
+
+
 def bundle(block: str, repo: Repository) -> None:
     """A workflow of one's own is found and has no fault."""
     home = "planning/workflows/release-notes"
@@ -168,7 +177,7 @@ def completion(block: str, repo: Repository) -> None:
 RUN: dict[str, tuple[Callable[[str, Repository], None], ...]] = {
     "configuration.md": (planner_toml,),
     "guard.md": (guard_settings,),
-    "place.md": (place_settings,),
+    "place.md": (filter_settings, place_settings),
     "strategy.md": (bundle,),
     "mode.md": (light_plan,),
     "hosts.md": (signer, clients),

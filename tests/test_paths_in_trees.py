@@ -37,6 +37,7 @@ EXCEPTIONS = {
     "developer/verify/cover.py:_reached": "compares",
     "shared/git/environments.py:without_environments": "compares",
     "shared/git/files.py:folder_of": "names a file in an error",
+    "shared/git/filters_here.py:_is_since": "compares",
     "shared/git/fingerprint.py:_look_inside": "compares",
     "shared/git/fingerprint.py:_odd": "compares",
     "shared/git/git_file.py:read_git_file": "compares names of folders",
@@ -44,12 +45,14 @@ EXCEPTIONS = {
     "shared/git/intended.py:check_extra": "compares; the file is written beneath the root",
     "shared/git/carry.py:clean": "the target of a link",
     "shared/git/links.py:link": "the target of a link",
+    "shared/git/lost_journal.py:_is_made": "compares",
     "shared/git/merge.py:_is_in_the_way": "compares; the files are laid by descriptors",
     "shared/git/nested.py:check_submodules": "compares",
     "shared/git/own_files.py:own_files": "compares, by a hash of the user's hooks",
     "shared/git/reach.py:_left_out": "compares",
     "shared/git/repository.py:_is_environment": "compares",
     "shared/git/signing.py:_ssh_key": "reads the public key that git's settings name",
+    "shared/git/signing.py:_public_in": "reads the public key that git's settings name",
     "shared/git/stage.py:_is_there": "compares",
 }
 

@@ -90,7 +90,7 @@ def test_tests_beside_the_code_verify_a_plan_in_seven_commands(make_repo: Reposi
     code = journey.to("code").last
     (found,) = code.data("candidates").splitlines()
     assert "(shortid/test_shortid.py:10" in found
-    assert "`done` takes candidate 1" in code.text
+    assert "`done` runs candidate 1" in code.text
     assert "--command-file" in code.text
     submitted = journey.to("submitted").last
     assert "NOT VERIFIED" not in submitted.text

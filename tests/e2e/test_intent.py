@@ -86,7 +86,7 @@ def test_a_host_killed_while_opening_the_code_step_goes_on(submitted: Journey) -
 @pytest.mark.parametrize(
     ("hook", "body"),
     [
-        ("pre-commit", 'test "$(git symbolic-ref -q --short HEAD)" != main\n'),
+        ("prepare-commit-msg", "exit 1\n"),
         ("commit-msg", "exit 1\n"),
     ],
 )

@@ -144,7 +144,7 @@ def test_a_revision_shows_the_message_that_its_commit_would_have(make_repo: Repo
     journey.write_answers()
     journey.follow(journey.last.next("remarks"))
     assert "overview v2 Add two: Change the constant." in journey.last.data("plan")
-    assert "commit's message" in task_of(journey)
+    assert "commit message" in task_of(journey)
 
 
 def test_a_moved_base_is_no_wish_of_the_user(make_repo: Repositories) -> None:
