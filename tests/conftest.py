@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+
+from tests.memory import settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,12 +68,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what stays to the end: thousands of tests that it would walk.
-
-    By its own thresholds it would then walk the little that is left thirty times as often as here.
-    """
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    """Spare the worker what its memory, which is full of tests now, would cost."""
+    settle()
 
 
 @pytest.fixture(autouse=True)
