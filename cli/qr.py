@@ -18,6 +18,7 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
+from developer.trials import make_trials
 from orchestrator.execute.last_gate import submit_if_due
 from orchestrator.plan.gate import (
     accept_finding,
@@ -26,12 +27,14 @@ from orchestrator.plan.gate import (
     has_passed,
     take_gate,
 )
-from quality_reviewer.answers import store_answers
+from quality_reviewer.answers import ask_author, store_answers
+from quality_reviewer.tries import wanted_trials
 from shared.builders import Block, json_text
 from shared.named_files import read_answer
 from shared.qr.kept_review import read_kept_review
 from shared.steps.entry_points import workflow_of
 from shared.steps.printing import print_current
+from state import store
 from state.actors import HOST
 from state.errors import Refused
 
@@ -128,6 +131,8 @@ def _store(state: State, phase: Phase, group: str | None, role: str | None, rows
     """Store a reviewer's answers, given as text or file name, and print the next command."""
     if isinstance(rows, str):
         rows = read_answer(state.state_dir, rows).json()
+    wanted = wanted_trials(state, phase, rows)
+    make_trials(state, store.load_plan(state.plan_path), wanted)
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)
     take_gate(state, phase, role or HOST)
     submit_if_due(state, by_agent=role is not None)
@@ -139,6 +144,19 @@ def _store(state: State, phase: Phase, group: str | None, role: str | None, rows
     left = f"Still to answer: {', '.join(stored.left)}."
     text = left if stored.left else "End here; report these figures."
     write(Block("result").data("answers", figures).task(text).render())
+
+
+@qr_command.command("own")
+@phase_option
+@state_dir_option
+def own(phase: Phase, state_dir: str | None) -> None:
+    """Review a change that you have made yourself, where no agent can: fewer questions, by trying.
+
+    Example: planner qr own --phase plan-code
+    """
+    state = opened(state_dir)
+    ask_author(state, phase)
+    write(print_current(state))
 
 
 @qr_command.command("gate")

@@ -12,6 +12,7 @@ from orchestrator.strategy_result import settled_lines
 from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
+from quality_reviewer.questions import is_own_list
 from quality_reviewer.scale import designs_itself, review_of
 from shared.candidates import read_found
 from shared.git.kept import is_kept
@@ -144,10 +145,11 @@ def review(ctx: Context) -> Block:
         return gate(Context(ctx.workflow, ctx.number + 1, state))
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
     again = ctx.iteration > 1
-    if state.run.alone or (again and answered_alone(items_of(ctx))):
+    is_own = is_own_list(i.check for i in items_of(ctx))
+    if state.run.alone or is_own or (again and answered_alone(items_of(ctx))):
         own = Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST})
         return _with_found(questions(own), ctx)
-    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
+    alone = state.command("qr", "own", "--phase", phase)
     name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
     _say_why(block, ctx)

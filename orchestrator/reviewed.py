@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from quality_reviewer.questions import TEXTS
+from quality_reviewer.questions import TEXTS, TRIED
+from quality_reviewer.selection import FOR_OTHERS
 from shared.builders import counted
 from shared.qr.types import (
     AGENT,
@@ -111,12 +112,27 @@ def left_out(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def beyond_limit(outcomes: Iterable[Outcome]) -> str:
-    """Return how many due questions only the limit has left out; '' if none (RV-2)."""
+    """Return how many due questions the limit has left out, or who reviews; '' if none (RV-2)."""
     rows = [row for row in _unasked(outcomes) if row.triggered]
-    count = sum(len(row.scopes) or 1 for row in rows)
-    if not rows:
-        return ""
-    return f"{counted(count, 'question')} of less weight not asked"
+    others = [row for row in rows if row.reason == FOR_OTHERS]
+    few = [row for row in rows if row.reason != FOR_OTHERS]
+    counts = ((others, FOR_OTHERS), (few, "of less weight"))
+    said = (
+        f"{counted(sum(len(row.scopes) or 1 for row in own), 'question')} {why} not asked"
+        for own, why in counts
+        if own
+    )
+    return "; ".join(said)
+
+
+def tries(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return how the change was tried to be broken, a line for each statement (RV-9)."""
+    return [
+        f"tried to break {answer.scope}: {'; '.join(answer.evidence.splitlines())}"
+        for outcome in outcomes
+        for answer in outcome.answers
+        if (answer.check, answer.status) == (TRIED, PASS)
+    ]
 
 
 def _unasked(outcomes: Iterable[Outcome]) -> list[Unasked]:

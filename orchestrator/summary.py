@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
-from orchestrator.reviewed import beyond_limit, passed_with, reviewers_of
+from orchestrator.reviewed import beyond_limit, passed_with, reviewers_of, tries
 from shared.archive import paths as archived
+from shared.builders import first_of
+from shared.candidates import read_found
 from shared.contents import DOCUMENTS, INTENTS, PERSON, UNPROVEN, lines_for
 from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
@@ -14,6 +17,7 @@ from shared.git.kept import is_kept
 from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
 from shared.steps.slices import answer_lines
+from shared.tree_runs import runs_on_change
 from shared.verified import EXERCISED, facts_of
 from state import store
 from state.channels import approval_text
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from state.plan_table import Milestone, Plan, VerifyResult
 
 
+MOST_UNRUN = 6
 _PROVEN = "only a proven approval counts: typed in Claude Code, or signed by a key to touch"
 
 
@@ -64,6 +69,17 @@ def _reviewed(plan: Plan) -> str:
     gates = f"; {which} took {' and '.join(map(str, rounds))} rounds" if rounds else ""
     beyond = beyond_limit(plan.reviews)
     return f"reviewed by {reviewers_of(plan.reviews)}{gates}{beyond and '; '}{beyond}"
+
+
+def _unrun(state: State, plan: Plan) -> list[str]:
+    """Return which of the project's own checks no command that ran here names (RV-9)."""
+    ran = [*(r.command for r in plan.verify), *(r.command for r in runs_on_change(state.state_dir))]
+    known = f"\n{'; '.join(ran)}\n"
+    left = [f"{name} ({at})" for name, at in read_found(state.state_dir).checks
+            if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", known)]  # fmt: skip
+    if state.run.depth != "full" or not left:
+        return []
+    return [f"the project's checks that did not run here: {', '.join(first_of(left, MOST_UNRUN))}"]
 
 
 def _passed(plan: Plan) -> list[str]:
@@ -144,6 +160,8 @@ def summary(state: State) -> str:
         ),
         *(f"revised: {text}" for text in plan.remarks),
         _reviewed(plan),
+        *tries(plan.reviews),
+        *_unrun(state, plan),
         *_spent(state),
         *_passed(plan),
     ]

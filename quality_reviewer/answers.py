@@ -12,11 +12,14 @@ from quality_reviewer.answer_rows import Rows, Share, answered, note_of, read_ro
 from quality_reviewer.checks.promises import documents_are_written, unwritten_documents
 from quality_reviewer.evidence import Evidence
 from quality_reviewer.looked_up import look_up, needs_evidence
-from quality_reviewer.questions import TEXTS, may_ask
+from quality_reviewer.named.bearing import Bearing
+from quality_reviewer.named.claims import figures, promised
+from quality_reviewer.questions import BY_ID, FIGURES, TEXTS, is_own_list, may_ask
 from quality_reviewer.scale import review_of
 from quality_reviewer.scopes import Scopes, is_same
 from quality_reviewer.selection import asked_again, grouped, is_of_table, items_for, select
 from shared import resources
+from shared.builders import first_of
 from shared.plan_file import open_plan
 from shared.qr.kept_review import read_kept_review
 from shared.qr.schema import Review, read_review, write_review
@@ -29,6 +32,7 @@ from shared.qr.types import (
     REVIEWER,
     TODO,
     Item,
+    Said,
     blocking,
 )
 from shared.steps.entry_points import workflow_of
@@ -46,25 +50,40 @@ if TYPE_CHECKING:
     from state.models import Plan
     from state.phases import Phase
 
+MOST_FOUND = 4  # of what a program names in a question
+
 
 def mode_for(state: State, plan: Plan) -> str:
     """Return how much review (full, small or none) a not yet saved plan gets."""
     return review_of(state, plan)[0]
 
 
-def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
+def with_questions(
+    state: State, phase: Phase, plan: Plan, previous: Sequence[Item], *, own: bool | None = None
+) -> list[Item]:
     """Return a phase's review items: new questions, and earlier ones with their answers.
 
-    What blocked in the last round is asked again, and what is about bytes or entities that have
+    `own` says that who has made the change is asked, and not somebody else (RV-9); by default it is
+    as the run was started, or as the review has begun. What blocked in the last round is asked again, and what is about bytes or entities that have
     changed since (RV-5), or whose evidence is gone; every other answer is kept.
     """
-    items = _items(state, phase, plan, previous)
+    own = _is_own(state, previous) if own is None else own
+    items = _items(state, phase, plan, previous, own=own)
     iteration = state.database.phase(state.run, phase)[1]
     again = {i.id for i in blocking(items, iteration - 1) if i.rounds}
     items = [i._replace(status=TODO) if i.id in again else i for i in items]
     # Who answers all the questions is asked them in one list.
-    one_list = bool(state.run.alone) or mode_for(state, plan) == "small"
-    return grouped(items, plan, small=one_list)
+    return grouped(items, plan, small=own or mode_for(state, plan) == "small")
+
+
+def _is_own(state: State, items: Sequence[Item]) -> bool:
+    """Return whether the assistant that has made the change reviews it itself, by its own list.
+
+    A review that has begun with the questions for others goes on with them.
+    """
+    known = {i.check for i in items if i.check in BY_ID}
+    others = any(BY_ID[check].who == "others" for check in known)
+    return is_own_list(known) or (bool(state.run.alone) and not others)
 
 
 def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:
@@ -72,7 +91,8 @@ def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:
     passed = state.database.passed_reviews(state.run)
     answered = {of: [Item(**row) for row in rows] for of, rows in passed.items()}
     reasons = {}
-    for item in _items(state, phase, plan, answered.get(phase, [])):
+    before = answered.get(phase, [])
+    for item in _items(state, phase, plan, before, own=_is_own(state, before)):
         if item.status == TODO and needs_evidence(item):
             name = (item.check, item.scope)
             reasons[name] = "nobody has been asked it"
@@ -84,17 +104,31 @@ def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:
     return reasons
 
 
-def _items(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
+def _items(
+    state: State, phase: Phase, plan: Plan, previous: Sequence[Item], *, own: bool
+) -> list[Item]:
     """Return what a phase asks, with the answers that still hold, without a group."""
     scopes = Scopes(plan, state)
     shown = _looked_up(state, phase, plan, previous)
-    selection, earlier = _selected(state, phase, plan, previous, scopes)
+    found = _found(state, plan) if own and phase != "plan-design" else {}
+    selection, earlier = _selected(state, phase, plan, previous, scopes, own=own)
     items = items_for(
-        selection.due, plan, scopes, previous=shown, earlier=earlier,
+        [name for name in selection.due if name[0] != FIGURES or found.get("claims")],
+        plan, scopes, previous=shown, earlier=earlier, found=found,
         unwritten=unwritten_documents(state, plan) if phase in CODE_PHASES else (),
     )  # fmt: skip
     added = [i for i in shown if i.by == REVIEWER and not is_of_table(i)]
     return items + [asked_again(i, scopes.digest(i.check, i.scope)) for i in added]
+
+
+def _found(state: State, plan: Plan) -> dict[str, str]:
+    """Return what a program finds for the author to look at, by the slot of the question."""
+    bearing = Bearing(state, plan)
+    claims, unknown = (
+        "; ".join(first_of([text for _, text in find(state, bearing)], MOST_FOUND))
+        for find in (figures, promised)
+    )
+    return {"claims": claims and f": {claims}", "unknown": unknown and f", but {unknown}"}
 
 
 def _looked_up(
@@ -110,7 +144,8 @@ def _looked_up(
 
 def not_asked(state: State, phase: Phase, plan: Plan, items: Sequence[Item]) -> tuple[Unasked, ...]:
     """Return the questions that a phase's review leaves out, with the reason why (RV-2)."""
-    selection = _selected(state, phase, plan, items, Scopes(plan, state))[0]
+    own, scopes = _is_own(state, items), Scopes(plan, state)
+    selection = _selected(state, phase, plan, items, scopes, own=own)[0]
     rows: dict[tuple[str, str, bool], list[str]] = {}
     for name, reason in selection.unasked.items():
         check, scope = name
@@ -127,7 +162,13 @@ def not_asked(state: State, phase: Phase, plan: Plan, items: Sequence[Item]) -> 
 
 
 def _selected(
-    state: State, phase: Phase, plan: Plan, previous: Sequence[Item], scopes: Scopes
+    state: State,
+    phase: Phase,
+    plan: Plan,
+    previous: Sequence[Item],
+    scopes: Scopes,
+    *,
+    own: bool,
 ) -> tuple[Selection, dict[Name, Item]]:
     """Return what a phase asks and does not ask, and the answers of earlier revisions.
 
@@ -146,6 +187,7 @@ def _selected(
         may_ask(phase, mode, documented=documented),
         plan,
         small=mode == "small",
+        own=own,
         documented=of_docs or (mode == "small" and documented),
         asked=[(i.check, i.scope) for i in previous if i.by == REVIEWER and is_of_table(i)],
         answered=[
@@ -162,6 +204,27 @@ def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
     """Return the names of the predefined review questions that reviewers have answered."""
     answered = (i.check for i in items if i.by == REVIEWER and i.status != TODO)
     return tuple(dict.fromkeys(check for check in answered if check in TEXTS))
+
+
+def ask_author(state: State, phase: Phase) -> None:
+    """Ask an open review's questions of who has made the change, since no agent can answer (RV-9).
+
+    Answers that agents have given stay; what is open is replaced by what the author is asked.
+    """
+    workflow = workflow_of(phase)
+    with state.lock(f"qr own --phase {phase}"):
+        state.reload()
+        review = _open_review(state, workflow, phase)
+        if is_own_list(i.check for i in review.items):
+            return
+        known = [i for i in review.items if i.status != TODO]
+        asked = with_questions(state, phase, open_plan(state), known, own=True)
+        review.items = [*(i for i in known if i.by != REVIEWER), *asked]
+        review.verdicts = {"1": Said()} if any(i.status == TODO for i in asked) else {}
+        write_review(resources.review_path(state.state_dir, phase), review)
+        if not review.verdicts:
+            with state.database:
+                state.go_to(workflow.name, workflow.number(phase, "gate"))
 
 
 class Stored(NamedTuple):

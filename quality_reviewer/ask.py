@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quality_reviewer.questions import BY_ID, TEXTS, basis_of
+from quality_reviewer.questions import BY_ID, TEXTS, basis_of, is_own_list
 from quality_reviewer.review_slice import review_slice
 from shared.qr.kept_review import read_kept_review
 from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, SEVERITIES, TODO, blocking_severities
+from shared.place.level import level
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps import slices
 from shared.steps.slices import answer_lines
@@ -50,7 +51,8 @@ def questions(ctx: Context) -> Block:
     again, alone = ctx.iteration > 1, ctx.selectors.get("by") == HOST
     designed = phase == "plan-design"
     ran = "" if designed else _ran(state, plan)
-    text = _instructions(ctx, file, _evidence(ran, designed=designed))
+    own_list = is_own_list(i.check for i in items)
+    text = _instructions(ctx, file, _evidence(state, ran, designed=designed, own=own_list), own_list)
     own = slices.concerned(plan, [i._asdict() for i in todo])
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
@@ -82,12 +84,10 @@ def questions(ctx: Context) -> Block:
     return block.next("done", state.command(*words, role=role))
 
 
-def _instructions(ctx: Context, file: str, evidence: str) -> str:
+def _instructions(ctx: Context, file: str, evidence: str, own: bool) -> str:  # noqa: FBT001
     """Return the text that says how to answer, into a file, by what evidence."""
     state, again = ctx.state, ctx.iteration > 1
-    # Who has planned the change itself has answered the like of them for the last revision.
-    revised = ctx.selectors.get("by") == HOST and state.run.revision > 1
-    name = "questions-again" if again else "questions-revised" if revised else "questions"
+    name = "questions-again" if again else "questions-own" if own else "questions"
     text = read_prompt("quality_reviewer", "review", name)
     slots = {
         "worktree": state.worktree,
@@ -118,8 +118,10 @@ def _blocking(iteration: int) -> str:
     return "any is FAIL" if names == SEVERITIES else f"any {' or '.join(names)} is FAIL"
 
 
-def _evidence(ran: str, *, designed: bool) -> str:
+def _evidence(state: State, ran: str, *, designed: bool, own: bool) -> str:
     """Return the name of the prompt that says what counts as evidence."""
+    if own:
+        return "evidence-own" if level(state.run.repository).holds else "evidence-own-no-place"
     if designed:
         return "evidence-design"
     return "evidence-change-and-runs" if ran else "evidence-change"

@@ -17,6 +17,7 @@ _LINE = re.compile(r"([^\n]+?)[`'\"]?:(\d{1,7})(?:-(\d{1,7}))?(?!\w)")
 _RUN = re.compile(r"run (\d{1,6})\b\W*")
 _VERIFY = re.compile(rf"{VERIFY}(?: (\d{{1,6}}))?\b\W*")
 _NONE = re.compile(r"none\b\W*", re.IGNORECASE)
+_WITHOUT = re.compile(r"[`'\"]?,? without:\s*`?(.+?)`?\s*", re.DOTALL)
 _SEPARATOR = re.compile(r"[;\n]")
 _QUOTES = "`'\"("
 
@@ -34,6 +35,8 @@ class Citation(NamedTuple):
     # Which lines, or which run.
     first: int = 0
     last: int = 0
+    # The test, or the command, that fails without the lines; '' where none is named.
+    test: str = ""
 
     def among(self, numbers: Iterable[int]) -> list[int]:
         """Return which of some lines are named, in order."""
@@ -54,9 +57,17 @@ def read_citation(text: str, *, ids: bool, runs: bool) -> Citation:
         return Citation("verify", f"{VERIFY} {number}", said[found.end() :], first=number)
     if found := _LINE.match(said):
         first = int(found[2])
-        last = max(first, int(found[3] or 0))
-        return Citation("line", found[0], said[found.end() :], found[1], first, last)
+        last, rest = max(first, int(found[3] or 0)), said[found.end() :]
+        without = _WITHOUT.fullmatch(rest)
+        test = without[1] if without else ""
+        return Citation("line", found[0], "" if test else rest, found[1], first, last, test)
     return Citation("text", "", said, said.partition(":")[0].rstrip(_QUOTES))
+
+
+def lines_named(named: Citation) -> str:
+    """Return the lines that a citation names, as trials call them."""
+    many = f"-{named.last}" if named.last > named.first else ""
+    return f"{named.file}:{named.first}{many}"
 
 
 def parts_of(text: str, begins: Callable[[str], bool]) -> list[str]:

@@ -10,11 +10,12 @@ from quality_reviewer.checks.promises import unwritten_documents
 from quality_reviewer.citations import parts_of, read_citation
 from quality_reviewer.enclosing import around
 from quality_reviewer.planned_lines import PlannedLines
-from quality_reviewer.questions import BY_ID, CRITERIA
+from quality_reviewer.questions import BY_ID, CRITERIA, FIGURES, TRIED
 from quality_reviewer.quoted import is_quote, line_quoted, misread
 from quality_reviewer.ran import Ran
 from quality_reviewer.scopes import owner_of
 from shared.builders import counted, first_of
+from shared.place.level import level
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
 from shared.test_files import is_test
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 LEAST_REASON = 10  # letters
 MOST_SHOWN = 8  # files, or ids
 _SHOWN_CHARS = 60
+_OF_SEVERAL = (CRITERIA, TRIED)
 
 
 class Evidence:
@@ -61,6 +63,8 @@ class Evidence:
         if item.check == CRITERIA:
             due = sum(len(m.acceptance_criteria) for m in self.plan.milestones
                       if m.id == item.scope)  # fmt: skip
+        elif item.check == TRIED:
+            due = len(parts)  # what is tried and does not hold is no explanation
         problems = [self.wrong(item, self.read(item, part)) for part in parts]
         if problems.count("") >= due:
             return None
@@ -73,7 +77,7 @@ class Evidence:
 
         A part that is no reference explains the one before it.
         """
-        if item.check != CRITERIA or item.evidence is None:
+        if item.check not in _OF_SEVERAL or item.evidence is None:
             return item.evidence
         lines: list[str] = []
         for part in self.parts(item, item.evidence):
@@ -84,8 +88,8 @@ class Evidence:
         return "\n".join(lines)
 
     def parts(self, item: Item, text: str) -> list[str]:
-        """Return the parts of a piece of evidence: one, but for acceptance criteria."""
-        if item.check != CRITERIA:
+        """Return the parts of a piece of evidence: one, but for criteria and what was tried."""
+        if item.check not in _OF_SEVERAL:
             return [text]
         return parts_of(text, lambda part: self._begins(item, part))
 
@@ -107,21 +111,50 @@ class Evidence:
 
     def wrong(self, item: Item, named: Citation) -> str:
         """Return what is wrong with one thing that a piece of evidence names, or ''."""
+        if why := self._of_another_kind(item, named):
+            return why
         match named.kind:
             case "none":
                 return self._no_evidence(item, named.rest)
             case "id":
                 return self._entry(item, named.name)
             case "run" | "verify":
-                return self.ran.problem(named)
+                problem = self.ran.problem(named)
+                is_try = item.check == TRIED and named.kind == "run"
+                return self.ran.untried(named) if is_try and not problem else problem
             case "line":
                 problem = self._line(item, named)
+                if named.test and not problem:
+                    return self._not_added(item, named) or self.ran.without(named)
                 quoted = problem and self._is_quote(item, named)
                 return self._skipped(named) if quoted or not problem else problem
             case "file":
                 return ""
         quoted = self._is_quote(item, named)
         return self._skipped(named) if quoted else self._no_reference(item, named)
+
+    def _of_another_kind(self, item: Item, named: Citation) -> str:
+        """Return why what is named cannot answer a question that asks for a run, or ''."""
+        ran = named.kind == "run" or (named.kind == "verify" and item.check == FIGURES)
+        if item.check == FIGURES and not ran:
+            return f"{item.id} asks for the run that prints the figure, or for a claim less"
+        if item.check != TRIED or ran or (named.kind == "line" and named.test):
+            return ""
+        if named.kind in ("verify", "none") and not self.has_place:
+            return ""  # no command of the assistant can run here
+        return f"{item.id} asks what was tried, and its evidence names no run and no test"
+
+    @cached_property
+    def has_place(self) -> bool:
+        """Whether any command can run on the change, so that something can be tried."""
+        return level(self._state.run.repository).holds
+
+    def _not_added(self, item: Item, named: Citation) -> str:
+        """Return why lines that a test is to fail without are none that the change adds, or ''."""
+        texts, now = self._touched(item).get(named.file, {}), self._lines.planned(named.file) or ()
+        if any(now[n - 1].strip() in texts[n] for n in named.among(texts) if n <= len(now)):
+            return ""
+        return f"{named.name} is no line that the change adds, so nothing can be taken out"
 
     def _skipped(self, named: Citation) -> str:
         """Return why a line of a test shows nothing, since the test is never run; else ''."""
@@ -174,7 +207,8 @@ class Evidence:
 
     def _no_evidence(self, item: Item, reason: str) -> str:
         question = BY_ID.get(item.check)
-        if question is not None and question.always:
+        always = question is not None and question.always
+        if always and (item.check != TRIED or self.has_place):
             return f"{item.id} applies to every plan, so `none` is not an answer to it"
         if sum(c.isalpha() for c in reason) < LEAST_REASON:
             return "`none` needs the reason why the question cannot apply"
@@ -235,6 +269,8 @@ class Evidence:
     def allowed(self, item: Item, within: Callable[[str], bool] = bool) -> str:
         """Return what may be named instead: of the change, lines of files that are `within`."""
         ways, whole = [], self._lines.need_none(self._changes(item))
+        if item.check in (TRIED, FIGURES):
+            return self._allowed_to_try(item)
         if touched := {f: lines for f, lines in self._touched(item).items() if within(f)}:
             rows = [f if f in whole else f"{f}:{_ranges(lines)}" for f, lines in touched.items()]
             ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
@@ -250,6 +286,14 @@ class Evidence:
         if (question := BY_ID.get(item.check)) is None or not question.always:
             ways.append("where it cannot apply: none: REASON")
         return " – or ".join(ways) or "FAIL with what is missing: no part of the change is about it"
+
+    def _allowed_to_try(self, item: Item) -> str:
+        """Return what may be named where a run is asked for."""
+        names = ", ".join(first_of(self.ran.names(), MOST_SHOWN)) or "none has run yet"
+        ran = f"a `tree run` on this change ({names}): what came out"
+        if item.check == FIGURES:
+            return f"{ran} – or FAIL, and take the claim out"
+        return f"{ran}, how many cases – or FILE:LINE without: TEST, of lines that the change adds"
 
     def _ids(self, item: Item | None) -> set[str]:
         """Return the ids of the plan's entries that a question is about; without one, all.

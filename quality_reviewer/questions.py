@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from shared import contents
@@ -9,7 +10,7 @@ from shared.qr.types import COULD, MUST, SHOULD
 from state.phases import PHASES, PLANNING_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from shared.contents import Content
     from shared.qr.types import Severity
@@ -35,6 +36,7 @@ Sign = Literal[
     "knowledge",
 ]
 Per = Literal["plan", "milestone", "task", "intent"]
+Who = Literal["others", "author", "all"]
 
 
 class Question(NamedTuple):
@@ -62,6 +64,8 @@ class Question(NamedTuple):
     by_test: bool = False
     # It is about what milestones and plan are called, so that a new name makes it due again.
     of_names: bool = False
+    # Who is asked it: who has not made the change, who has and reviews its own work, or both (RV-9).
+    who: Who = "others"
 
 
 def _design(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – as Question has them
@@ -110,11 +114,18 @@ QUESTIONS = (
             when=("several",), about=(*_INTENDED, *_ACCEPTED)),
     _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",),
             about=_INTENDED, of_names=True),
+    _code("tried-to-break", MUST, "Try to break it.", per="task", always=True, who="author",
+          about=(*_INTENDED, *_ACCEPTED)),
+    _code("figures-shown", MUST, "A run shows this, or it goes{claims}.", always=True,
+          who="author", about=(contents.DECISIONS, contents.DOCUMENTS)),
+    _code("words-true", SHOULD, "Overview, decisions, intents and message say what the code does "
+          "now{unknown}.", who="author", about=(*_INTENDED, contents.DECISIONS)),
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
           per="intent", always=True, by_test=True, about=(*_INTENDED, contents.SCENARIOS)),
     _code("criteria-met", MUST, "Each acceptance criterion holds. Write what you expect, "
           "then read, then compare. `evidence`: the test or line for each{later}, `;` between.",
-          per="milestone", when=("criteria",), always=True, by_test=True, about=_ACCEPTED),
+          per="milestone", when=("criteria",), always=True, by_test=True, about=_ACCEPTED,
+          who="all"),
     _code("intent-done", MUST, "The change does what its intents say{edges}.",
           per="milestone", always=True, about=_INTENDED),
     _code("nothing-else", MUST, "No behaviour changes that no intent names.",
@@ -142,9 +153,9 @@ QUESTIONS = (
 )  # fmt: skip
 BY_ID = {question.id: question for question in QUESTIONS}
 # As they are asked where nothing of the plan belongs into them.
-TEXTS = {q.id: q.text.replace("{edges}", "").replace("{later}", "") for q in QUESTIONS}
+TEXTS = {q.id: re.sub(r"\{\w+\}", "", q.text) for q in QUESTIONS}
 MOST_LEADING = 2
-CRITERIA = "criteria-met"
+CRITERIA, TRIED, FIGURES = "criteria-met", "tried-to-break", "figures-shown"
 # At which edges a change is judged, by the signs that show them.
 EDGES: Mapping[Sign, str] = {
     "input": "empty, huge and malformed input",
@@ -173,4 +184,13 @@ def may_ask(phase: Phase, mode: str, *, documented: bool) -> list[Question]:
     if mode == "small" and documented:
         upto = PLANNING_PHASES if phase in PLANNING_PHASES else PHASES
     leading = "task" if phase == "plan-design" else "intent"
-    return [q for q in QUESTIONS if q.phase in upto and q.per in ("plan", "milestone", leading)]
+    return [
+        q
+        for q in QUESTIONS
+        if q.phase in upto and (q.who == "author" or q.per in ("plan", "milestone", leading))
+    ]
+
+
+def is_own_list(checks: Iterable[str]) -> bool:
+    """Return whether some questions are of the list that is asked of the change's author."""
+    return any(check in BY_ID and BY_ID[check].who == "author" for check in checks)

@@ -6,25 +6,19 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from shared.tree_runs import captured_tree, only_says, runs_on
+from quality_reviewer.citations import lines_named
+from quality_reviewer.named.bearing import numbers_of
+from shared.tree_runs import captured_tree, runs_on, trials_on, tries_nothing
 from shared.verified import VERIFY
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from quality_reviewer.citations import Citation
-    from shared.tree_runs import TreeRun
+    from shared.tree_runs import Trial, TreeRun
     from state.models import Plan
     from state.results import VerifyResult
 
-# A runner that was started and has run no test, by its options or by what it says.
-_LISTS = re.compile(r"\b(?:pytest|py\.test)\b.*\s--(?:co|collect-only|version|help)\b")
-_NONE_RAN = re.compile(
-    r"no tests (?:ran|found|were found|to run)|\bRan 0 tests\b|\bcollected 0 items\b|"
-    r"\b0 tests? (?:ran|run|collected)\b",
-    re.IGNORECASE,
-)
 _FAILED = re.compile(r"\b\d+ passed, ([1-9]\d*) failed\b")
-_SKIPPED = re.compile(r"(?<!\d)0 passed, 0 failed\b")
 _MEANT = re.compile(
     r"\b(?:right|expected|expects|meant|intended|correct|should|must|wanted|on purpose)\b",
     re.IGNORECASE,
@@ -42,7 +36,7 @@ class Ran:
     def names(self) -> list[str]:
         """Return what evidence may name: verifications that show something, then commands."""
         good = [f"{VERIFY} {n}" for n, one in self._verified.items() if not _shows_nothing(one)]
-        return [*good, *(f"run {n}" for n, run in self.runs.items() if not _tries_nothing(run))]
+        return [*good, *(f"run {n}" for n, run in self.runs.items() if not tries_nothing(run.command, run.said))]
 
     def came_out(self) -> dict[str, str]:
         """Return by its name which command each one is, and of commands with what result."""
@@ -62,7 +56,12 @@ class Ran:
             command = " ".join(known.get(found[0], "").split())
             return f"{found[0]} (`{command}`)" if command else found[0]
 
-        return named.sub(beside, text)
+        text = named.sub(beside, text)
+        for (lines, test), trial in self._trials.items():
+            asked = f"{lines} without: {test}"
+            if lines and not trial.problem:
+                text = text.replace(asked, f"{asked} (executed: {trial.said})")
+        return text
 
     def problem(self, named: Citation) -> str:
         """Return why a command, or what the program ran to verify the change, shows nothing."""
@@ -77,14 +76,41 @@ class Ran:
             return f"{named.name} {why}"
         return "" if came_out.strip() else f"it does not say what came out of {named.name}"
 
+    def without(self, named: Citation) -> str:
+        """Return why a test shows nothing of the lines that the program took out for it."""
+        lines = lines_named(named)
+        trial = self._trials.get((lines, named.test))
+        if trial is None:
+            return f"{named.test} has not run without {lines}: answer by a file, in the place"
+        return trial.problem
+
+    def untried(self, named: Citation) -> str:
+        """Return why a command that is said to have tried to break the change has tried nothing."""
+        run = self.runs[named.first]
+        cases = numbers_of(named.rest) - {"0"}
+        if not cases:
+            return f"the evidence does not say how many cases {named.name} tried"
+        if cases.isdisjoint(numbers_of(f"{run.said} {run.command}")):
+            return f"{named.name} prints none of the figures that the evidence names ({run.said})"
+        trial = self._trials.get(("", run.command))
+        return trial.problem if trial else ""
+
     @cached_property
     def runs(self) -> dict[int, TreeRun]:
         """The commands that an assistant has run on this change, by number."""
+        return {run.number: run for tree in self._trees for run in runs_on(self._state_dir, tree)}
+
+    @cached_property
+    def _trials(self) -> dict[tuple[str, str], Trial]:
+        return trials_on(self._state_dir, self._trees)
+
+    @cached_property
+    def _trees(self) -> dict[str, None]:
         trees = {captured_tree(self._state_dir): None}
         if self._documented:
             # A check holds that documentation has changed no code since.
             trees |= {o.tree or "": None for o in self._plan.reviews if o.phase in CODE_PHASES}
-        return {run.number: run for tree in trees for run in runs_on(self._state_dir, tree)}
+        return trees
 
     @cached_property
     def _verified(self) -> dict[int, VerifyResult]:
@@ -93,21 +119,12 @@ class Ran:
         return dict(enumerate((r for r in self._plan.verify if r.tree == tree), start=1))
 
 
-def _tries_nothing(run: TreeRun) -> str:
-    """Return why a command shows nothing of the project, whatever came out; '' if it may."""
-    if only_says(run.command):
-        return f"starts nothing of the project ({run.command}), so it shows nothing"
-    if _LISTS.search(run.command) or _NONE_RAN.search(run.said) or _SKIPPED.search(run.said):
-        return f"has run no test ({run.command}), so it shows nothing"
-    return ""
-
-
 def _doubt(run: TreeRun, came_out: str) -> str:
     """Return why a command does not show that all is well, or ''.
 
     One that has failed may be what shows it: where the evidence says that it is right so.
     """
-    if why := _tries_nothing(run):
+    if why := tries_nothing(run.command, run.said):
         return why
     is_meant = _MEANT.search(came_out) is not None
     if run.code and not (is_meant and re.search(rf"(?<!\d){run.code}(?!\d)", came_out)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.checks.meaning import tells_comments
-from quality_reviewer.questions import BY_ID, CRITERIA
+from quality_reviewer.questions import BY_ID, CRITERIA, FIGURES, TRIED
 from shared.contents import MILESTONE, PLAN
 from shared.workspace import open_repository
 from state.fields import Model
@@ -73,6 +73,8 @@ class Scopes:
         """
         question, owner = BY_ID.get(check), owner_of(scope, self._plan)
         own = [m for m in self._plan.milestones if owner in (None, m.id)]
+        if check == TRIED:
+            own = [m for m in own if scope in m.requirements]
         about: tuple[Content[Any], ...] = question.about if question is not None else ()
         said: list[Any] = [scope, _lines(about, PLAN, self._plan)]
         code: list[Any] = []
@@ -132,7 +134,12 @@ def _asked_of(milestone: Milestone, about: Iterable[Content[Any]]) -> list[Any]:
 
 def _judged(question: Question | None, milestone: Milestone) -> tuple[Change, ...]:
     """Return the changes of a milestone that a question not about the design is judged by."""
-    of_code = question is not None and question.phase in CODE_PHASES and question.id != CRITERIA
+    with_documents = (CRITERIA, FIGURES)
+    of_code = (
+        question is not None
+        and question.phase in CODE_PHASES
+        and question.id not in with_documents
+    )
     alone = of_code and not milestone.is_documentation_only
     return milestone.code_changes if alone else changes_of(milestone)
 

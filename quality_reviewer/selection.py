@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.items import next_number
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
 
     Name = tuple[str, str]  # of an item: its question and its scope
 
+_SLOT = re.compile(r"\{(\w+)\}")
 # How many milestones one reviewer takes, and how many reviewers there are at most.
 SHARE = 3
 MOST_REVIEWERS = 8
 # How many questions a small plan is asked, unless more of them are MUSTs.
 MOST_OF_SMALL = 7
+FOR_OTHERS = "for a reviewer who is somebody else"
 
 
 class Selection(NamedTuple):
@@ -33,7 +37,7 @@ class Selection(NamedTuple):
 
     due: list[Name]
     unasked: dict[Name, str]
-    # Those of `unasked` that the plan leads to and that only the limit leaves out.
+    # Those of `unasked` that the plan leads to: the limit, or who reviews, leaves them out.
     beyond: set[Name]
 
 
@@ -42,6 +46,7 @@ def select(
     plan: Plan,
     *,
     small: bool,
+    own: bool = False,
     documented: bool = True,
     asked: Collection[Name],
     answered: Collection[Name],
@@ -51,14 +56,18 @@ def select(
     `asked` are in the phase's review already and stay; `answered` are those that other phases'
     reviewers have answered. Unless the phase judges documentation (`documented`), questions about
     what milestones of documentation alone have written wait for the one that does. A small plan is
-    asked at most 7 in all, or all MUSTs. A question that the plan has nothing to ask about counts
-    as one about the whole plan.
+    asked at most 7 in all, or all MUSTs. Who reviews its `own` work is asked what is for the author
+    alone or for all (RV-9). A question that the plan has nothing to ask about counts as one about
+    the whole plan.
     """
     signs = signs_of(plan)
     due: list[Name] = []
     unasked: dict[Name, str] = {}
+    beyond: set[Name] = set()
     later = () if documented else _written_later(plan)
     for question in questions:
+        if question.who == "author" and not own:
+            continue
         scopes = _scopes(question, plan, asked)
         if not scopes:
             unasked[question.id, EVERYTHING] = why_left_out(question)
@@ -68,15 +77,19 @@ def select(
             name = (question.id, scope)
             if name in answered:
                 continue
-            if name in asked or not question.when or signs.of(scope).intersection(question.when):
+            applies = not question.when or signs.of(scope).intersection(question.when)
+            if name in asked or (applies and not (own and question.who == "others")):
                 due.append(name)
+            elif applies:
+                unasked[name] = FOR_OTHERS
+                beyond.add(name)
             else:
                 unasked[name] = why_left_out(question, only_tests=signs.only_tests(scope))
     due.sort(key=lambda name: _weight(BY_ID[name[0]]))
-    room = max(0, MOST_OF_SMALL - len(answered)) if small else len(due)
-    beyond = {n for n in due[room:] if BY_ID[n[0]].severity != MUST and n not in asked}
-    unasked |= dict.fromkeys(beyond, f"a small plan is asked {MOST_OF_SMALL} questions")
-    return Selection([name for name in due if name not in beyond], unasked, beyond)
+    room = max(0, MOST_OF_SMALL - len(answered)) if small and not own else len(due)
+    left = {n for n in due[room:] if BY_ID[n[0]].severity != MUST and n not in asked}
+    unasked |= dict.fromkeys(left, f"a small plan is asked {MOST_OF_SMALL} questions")
+    return Selection([name for name in due if name not in left], unasked, beyond | left)
 
 
 def _written_later(plan: Plan) -> set[str]:
@@ -117,10 +130,12 @@ def items_for(
     previous: Sequence[Item],
     earlier: Mapping[Name, Item],
     unwritten: Collection[str] = (),
+    found: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Item]:
     """Return a review item for each question that is due, without a group.
 
-    Documentation that is still `unwritten` may answer for criteria until it is written.
+    Documentation that is still `unwritten` may answer for criteria until it is written. What a
+    program has `found` stands in the question that has a slot of its name.
 
     An answer stays while the bytes and entities of its scope do (RV-5): one of `previous`, which
     are this phase's, and a PASS of `earlier` revisions. Every other question is open.
@@ -136,11 +151,12 @@ def items_for(
             number += 1
             if old is not None and old.status == PASS and old.digest == digest:
                 item = old._replace(id=item.id, rounds=0)
-        words = _words(question, signs, scope)
+        slots = {**found, "edges": _edges(signs, scope)}
         later = [d.id for m in plan.milestones if m.id == scope for d in docs_of(m)
                  if d.id in unwritten]  # fmt: skip
-        told = f", or {', '.join(later)} for what that is still to say" if later else ""
-        items.append(asked_again(item, digest)._replace(asked=words.replace("{later}", told)))
+        slots["later"] = f", or {', '.join(later)} for what that is still to say" if later else ""
+        words = _SLOT.sub(lambda slot, now=slots: now.get(slot[1], ""), question.text)
+        items.append(asked_again(item, digest)._replace(asked=words))
     return items
 
 
@@ -151,11 +167,10 @@ def asked_again(item: Item, digest: str) -> Item:
     return item._replace(digest=digest, status=TODO)
 
 
-def _words(question: Question, signs: Signs, scope: str) -> str:
-    """Return the words in which a question is asked, with the edges that its scope shows."""
+def _edges(signs: Signs, scope: str) -> str:
+    """Return in words the edges that a scope shows, at which its change is judged; '' if none."""
     shown = [text for sign, text in EDGES.items() if sign in signs.of(scope)]
-    edges = f", also for {', '.join(shown)}" if shown else ""
-    return question.text.replace("{edges}", edges)
+    return f", also for {', '.join(shown)}" if shown else ""
 
 
 def grouped(items: Sequence[Item], plan: Plan, *, small: bool) -> list[Item]:

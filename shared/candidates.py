@@ -20,6 +20,8 @@ class Found(NamedTuple):
 
     candidates: Rows
     ci: Rows
+    # Programs that check the project and run no test, each with the file and line that name it.
+    checks: Rows = []
 
     def lines(self) -> str:
         """Return a numbered list of the candidates, and then what CI runs."""

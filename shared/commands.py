@@ -66,6 +66,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "qr list": (ANYONE, _BOTH),
     "qr set": ("host, quality-reviewer", _BLOCK),
     "qr add": ("host, quality-reviewer", _BLOCK),
+    "qr own": (HOST, _BLOCK),
     "qr gate": (HOST, _BLOCK),
     "qr decline": ("host, the role of the phase", _BLOCK),
     "qr accept": (PERSON_ONLY, _PERSON),

@@ -12,7 +12,7 @@ from state.files import write_json
 from state.kept_files import read_kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
 MOST_KEPT = 100
 # A text of these commands alone only shows something, and so proves nothing.
@@ -27,6 +27,14 @@ _CODE = re.compile(r"(?:python|node|ruby|perl|php)[\d.]*")
 _PRINTS = re.compile(r"\s*(?:(?:print|puts|echo|console\.log|pass|exit)\b[\s(]*"
                      r"(?:\"[^\"]*\"|'[^']*'|\d*)[\s)]*;?\s*)+")  # fmt: skip
 _MOST_ADOPTED, _LONGEST = 3, 500
+# A runner that was started and has run no test, by its options or by what it says.
+_LISTS = re.compile(r"\b(?:pytest|py\.test)\b.*\s--(?:co|collect-only|version|help)\b")
+_NONE_RAN = re.compile(
+    r"no tests (?:ran|found|were found|to run)|\bRan 0 tests\b|\bcollected 0 items\b|"
+    r"\b0 tests? (?:ran|run|collected)\b",
+    re.IGNORECASE,
+)
+_SKIPPED = re.compile(r"(?<!\d)0 passed, 0 failed\b")
 
 
 class TreeRun(NamedTuple):
@@ -50,6 +58,37 @@ class TreeRun(NamedTuple):
         )
 
 
+class Wanted(NamedTuple):
+    """Lines to take out of a change, and the test or command that has to fail without them."""
+
+    # '' where all changed code is to be made unparsable.
+    file: str
+    first: int
+    last: int
+    # As trials call the lines and the test.
+    lines: str
+    test: str
+
+
+class Trial(NamedTuple):
+    """A test that the program ran with lines of the change taken out, to see it fail (RV-9).
+
+    Of a command that an assistant has run itself, all changed code was made unparsable instead.
+    """
+
+    # `FILE:LINE`, or `FILE:FIRST-LAST`; '' where it was all changed code.
+    lines: str
+    # As evidence names it.
+    test: str
+    tree: str
+    # What ran.
+    command: str
+    # Why it shows nothing; '' where it does.
+    problem: str
+    # What came out where it shows something.
+    said: str = ""
+
+
 def first_line(command: str) -> str:
     """Return a command as it is shown: of one with several lines the first, and how many follow."""
     first, *more = command.strip().splitlines() or [""]
@@ -64,6 +103,24 @@ def record(state_dir: str, run: TreeRun) -> int:
     rows = [*rows, run._replace(number=number)._asdict()]
     write_json(tree_runs_path(state_dir), {**kept, "runs": rows[-MOST_KEPT:]})
     return number
+
+
+def record_trials(state_dir: str, trials: Sequence[Trial]) -> None:
+    """Remember trials under the run's lock, in place of the same ones before; the last are kept."""
+    kept = _read(state_dir)
+    rows = {trial[:3]: trial for trial in (*map(_trial, kept.get("trials", ())), *trials)}
+    last = [trial._asdict() for trial in rows.values()][-MOST_KEPT:]
+    write_json(tree_runs_path(state_dir), {**kept, "trials": last})
+
+
+def trials_on(state_dir: str, trees: Container[str]) -> dict[tuple[str, str], Trial]:
+    """Return the trials on some git trees, by the lines and the test that evidence names."""
+    found = map(_trial, _read(state_dir).get("trials", ()))
+    return {(one.lines, one.test): one for one in found if one.tree in trees}
+
+
+def _trial(row: dict[str, Any]) -> Trial:
+    return Trial(**row)
 
 
 def mark_captured(state_dir: str, tree: str) -> None:
@@ -103,8 +160,17 @@ def proving(state_dir: str, tree: str) -> list[str]:
     good = [run for run in recorded(state_dir) if not run.code and _is_one_line(run.command)]
     if tested := [run for run in good if run.passed]:
         return [max(tested, key=lambda run: (run.passed, run.number)).command]
-    done = [run.command for run in good if run.tree == tree and not _only_shows(run.command)]
+    done = [run.command for run in good if run.tree == tree and not only_shows(run.command)]
     return [*dict.fromkeys(done)][-_MOST_ADOPTED:]
+
+
+def tries_nothing(command: str, said: str) -> str:
+    """Return why a command shows nothing of the project, whatever came out; '' if it may."""
+    if only_says(command):
+        return f"starts nothing of the project ({command}), so it shows nothing"
+    if _LISTS.search(command) or _NONE_RAN.search(said) or _SKIPPED.search(said):
+        return f"has run no test ({command}), so it shows nothing"
+    return ""
 
 
 def only_says(command: str) -> bool:
@@ -123,7 +189,8 @@ def _only_prints(words: Sequence[str]) -> bool:
     return is_known and _PRINTS.fullmatch(code) is not None
 
 
-def _only_shows(command: str) -> bool:
+def only_shows(command: str) -> bool:
+    """Return whether a command only shows text or files, whatever they hold."""
     return all(words[0] in _SHOWS for words in _called(command))
 
 
@@ -148,4 +215,6 @@ def _kept(found: Any) -> dict[str, Any]:  # noqa: ANN401 – any JSON value
         return {}
     for row in found.get("runs", []):
         TreeRun(**row)
+    for row in found.get("trials", []):
+        Trial(**row)
     return {"captured": "", "runs": [], **found}

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from cli.demo.driver import ANSWER, Answer
 from cli.main import main
+from developer.trials import make_trials
 from orchestrator.plan.finish import finish_phase
 from orchestrator.plan.gate import decide_gate, take_gate
 from quality_reviewer.answers import store_answers
+from quality_reviewer.tries import wanted_trials
 from shared.named_files import read_answer
 from shared.resources import ROOT, launcher
 from shared.run import open_state
@@ -291,6 +293,7 @@ class Journey(Driven):
             decide_gate(state, phase, given["--verdict"], "")
         else:
             rows = read_answer(self.state_dir, file).json()
+            make_trials(state, state.plan, wanted_trials(state, phase, rows))
             store_answers(state, phase, rows, group=given.get("--group"), who=role or "host")
             take_gate(state, phase, role or "host")
         answer = self.planner("step", open_state(self.state_dir, "/").run.workflow)

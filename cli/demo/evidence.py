@@ -19,13 +19,15 @@ _TESTS = re.compile(r"^  tests(?:, \w+)?: (\S+)", re.MULTILINE)
 _NEXT = re.compile(r"\nM-\d{3,} ")
 _CHANGED = re.compile(r"^\+\+\+ (.*)$", re.MULTILINE)
 _SIGN = re.compile(r'\\(["\\])')
+_TRY = "Try to break it"
+_DEFINED = re.compile(r"^[ +](?:async )?def (\w+)", re.MULTILINE)
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)")
 
 
 def evidence_in(block: Element, question: str) -> str:
     """Return what a reviewer may name to answer a question: an entry of the task, or a line.
 
-    That is an intent of the milestone in question while nothing is written, else the first line
+    What is to be tried is a test that fails without such a line. Else that is an intent of the milestone in question while nothing is written, else the first line
     that the change adds to a file of the intent or milestone. For acceptance criteria it is one of
     its test if that has changed, named once for each.
     """
@@ -40,6 +42,9 @@ def evidence_in(block: Element, question: str) -> str:
     plan = block.findtext("data[@name='plan']", "")
     rows = block.findtext("data[@name='questions']", "").splitlines()
     asked = {row.split()[0]: row for row in rows}
+    if _TRY in asked.get(question.rpartition(": as ")[2], question):
+        ran = "".join(d.text or "" for d in block.iter("data") if "verify" in d.get("name", ""))
+        return _tried(patches, plan, block.findtext("task", ""), ran)
     is_of_criteria = "criterion" in asked.get(question.rpartition(": as ")[2], question)
     tests = [t for t in _TESTS.findall(_part_of(plan, question)) if is_of_criteria]
     own = [*tests, *_files_of(plan, question)] or [*patches] or _INTENT.findall(plan)
@@ -53,6 +58,45 @@ def evidence_in(block: Element, question: str) -> str:
         line = file  # moved, or another mode: no line of it is touched
     criteria = _part_of(plan, question).count(_CRITERION) if is_of_criteria else 1
     return "; ".join([line] * criteria)
+
+
+def _tried(patches: dict[str, str], plan: str, task: str, ran: str) -> str:
+    """Return a changed line with what fails without it: a test that has verified, else a call.
+
+    Where nothing can run but what verifies the change, that is all that there is.
+    """
+    if "without: TEST" not in task:
+        return "verify 1: all of it passes"
+    listed = [name for name in _TESTS.findall(plan) if name in ran]
+    code = [n for n in patches if n.endswith(".py") and "test_" not in n]
+    for file in code:
+        patch = patches[file].partition("\ndiff --git")[0]
+        number, before = _last_added(patch)
+        if not number:
+            continue
+        folder, _, name = file.rpartition("/")
+        defined = _DEFINED.findall(before)
+        called = f"; assert m.{defined[-1]}(0) is not None" if defined else ""
+        module = f"import {name.removesuffix('.py')} as m"
+        call = f'PYTHONPATH={folder or "."} python3 -c "{module}{called}"'
+        return f"{file}:{number} without: {listed[0] if listed else call}"
+    return "none: no code is changed"
+
+
+def _last_added(patch: str) -> tuple[int, str]:
+    """Return the number of the last line that a patch adds to a function, and the patch up to it.
+
+    0 where it adds none: the last one is what a function returns.
+    """
+    number, found, lines = 0, (0, ""), patch.splitlines()
+    for at, line in enumerate(lines):
+        if hunk := _HUNK.match(line):
+            number = int(hunk[1]) - 1
+        elif line[:1] in (" ", "+"):
+            number += 1
+        if line.startswith("+") and line[1:].strip().startswith("return"):
+            found = (number, "\n".join(lines[:at]))
+    return found
 
 
 def _name_in(header: str) -> str:

@@ -16,19 +16,18 @@ if TYPE_CHECKING:
 
 _FOLDER = ".github/workflows"
 _MOST_FILES, _MOST_DEPTH = 10, 12
-_WORDS = ("test", "tox", "nox", "lint", "check", "verify", "mypy", "ruff")
+WORDS = ("test", "tox", "nox", "lint", "check", "verify", "mypy", "ruff")
 
 
 def ci_lines(project: Project) -> Iterator[Candidate]:
-    """Yield the lines of CI workflows that seem to test something."""
+    """Yield the lines of CI workflows, of which those with one of WORDS seem to test something."""
     folder = os.path.join(project.files, _FOLDER)
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     files = [f"{_FOLDER}/{n}" for n in names if n.endswith((".yml", ".yaml"))][:_MOST_FILES]
     files += [".gitlab-ci.yml"] * project.has(".gitlab-ci.yml")
     for name in files:
         for line, text in _run_lines(project.read(name)):
-            if any(word in text for word in _WORDS):
-                yield Candidate(text, f"{name}:{line}")
+            yield Candidate(text, f"{name}:{line}")
 
 
 def _run_lines(text: str) -> Iterator[tuple[int, str]]:

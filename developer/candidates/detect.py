@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from developer.candidates.ci import ci_lines
+from developer.candidates.checks import checks
+from developer.candidates.ci import WORDS, ci_lines
 from developer.candidates.found import Project
 from developer.candidates.others import (
     compiled_candidates,
@@ -48,10 +49,13 @@ def candidates(files: str, root: str) -> Found:
         for one in kind(project):
             found.setdefault(one.command, one.evidence)
     ci: dict[str, str] = {}
-    for line in ci_lines(project):
-        if line.command not in found and len(line.command) <= _SHOWN_CHARS:
+    lines = [*ci_lines(project)]
+    for line in lines:
+        tests = any(word in line.command for word in WORDS)
+        if tests and line.command not in found and len(line.command) <= _SHOWN_CHARS:
             ci.setdefault(line.command, line.evidence)
-    return Found([*found.items()][:MOST], [*ci.items()][:MOST_OF_CI])
+    unrun = [(one.command, one.evidence) for one in checks(project, lines)]
+    return Found([*found.items()][:MOST], [*ci.items()][:MOST_OF_CI], unrun)
 
 
 def detect(state_dir: str, worktree: str, repository: str) -> None:

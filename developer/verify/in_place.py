@@ -88,13 +88,19 @@ class Scene:
             original = target if os.path.lexists(target) else users
             if os.path.islink(original) or not os.path.isfile(original):
                 continue
-            mode = os.stat(original).st_mode & 0o777
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            with open(target, "wb") as file:
-                file.write(broken_text(path))
-            os.chmod(target, mode)
+            self.write(path, broken_text(path))
             broken.append(path)
         return broken
+
+    def write(self, path: str, content: bytes) -> None:
+        """Give a file of the tree another content in the place; its mode stays."""
+        target = os.path.join(self.files, path)
+        users = os.path.join(self.place.repository, path)
+        mode = os.stat(target if os.path.exists(target) else users).st_mode & 0o777
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as file:
+            file.write(content)
+        os.chmod(target, mode)
 
     def run(
         self,

@@ -15,6 +15,7 @@ from orchestrator.reviewed import (
     left_out,
     passed_with,
     reviewers_of,
+    tries,
 )
 from orchestrator.submit.figures import cost, figures
 from orchestrator.submit.kinds import GENERATED
@@ -290,6 +291,7 @@ def reviews(plan: Plan) -> Iterator[str]:
             for item in items:
                 yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
         yield from (f"  - note, {one_line(line)}" for line in found.notes)
+        yield from (f"  - {one_line(line)}" for line in tries([outcome]))
     if beyond := beyond_limit(plan.reviews):
         yield f"- {beyond}"
     yield from (f"- not asked, {line}" for line in left_out(plan.reviews))

@@ -267,7 +267,7 @@ def render_table() -> str:
         parts += [f"| `{c.id}` | {c.severity} | {c.doc} |\n" for c in CHECKS if c.phase == phase]
     parts.append(_QUESTIONS)
     for q in QUESTIONS:
-        text = TEXTS[q.id] + _ASKED_PER[q.per]
+        text = TEXTS[q.id] + _ASKED_PER[q.per] + _ASKED_OF[q.who]
         parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} | {why_left_out(q)} |\n")
     return "".join(parts)
 
@@ -285,6 +285,7 @@ _QUESTIONS = """
 ## Questions that reviewers answer
 
 A small plan is asked at most 7 of them, in order of severity, or every MUST that is not left out.
+An assistant that reviews its own change is asked only what is for the author: to try to break it.
 
 | question | phase | severity | what must hold | left out where |
 |---|---|---|---|---|
@@ -295,3 +296,5 @@ _ASKED_PER = {
     "task": " (the two riskiest entries of the task)",
     "intent": " (the two riskiest intents)",
 }
+_ASKED_OF = {"others": "", "author": " (of the author alone)", "all": " (also of the author)"}
+

@@ -13,6 +13,7 @@ from orchestrator.reviewed import (
     left_out,
     passed_with,
     reviewers_of,
+    tries,
 )
 from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.html import Element, Items, Section, Titled
@@ -114,7 +115,8 @@ def _phase(facts: Facts, outcome: Outcome, passed: Passed, places: Places) -> No
         parts += [Element("p", title), Items(rows, "rows")] if rows else []
     if passed.notes:
         parts += [Element("p", "The reviewers note:"), Items(passed.notes, "rows")]
-    return [*parts, _answers(outcome, places)]
+    tried = [places.linked(line) for line in tries([outcome])]
+    return [*parts, Items(tried, "rows"), _answers(outcome, places)]
 
 
 def _answers(outcome: Outcome, places: Places) -> Node:
