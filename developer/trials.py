@@ -129,8 +129,8 @@ class _Case:
         """Return why a command is none that could show anything, or ''."""
         if not command:
             return f"no verify command runs {self.wanted.test}: name a whole command"
-        shows = f"{command} only shows text, so it tries nothing"
-        return shows if only_shows(command) else tries_nothing(command, "")
+        shows = f"{command} only shows text, so it tries nothing" if only_shows(command) else ""
+        return tries_nothing(command, "") or shows
 
     def _with(self, command: str) -> str:
         """Return why a command shows nothing with the lines in their place, or ''."""

@@ -69,7 +69,9 @@ def _places(state: State, part: int) -> list[Place]:
     """Return the steps on the run's path, in order: by its settings, which do not change."""
     run = state.run
     found: list[Place] = [] if designs_itself(run) else [(0, _CONTEXT)]
-    found += [(0, _DESIGN), (0, _DESIGN + 1)] if run.review == "full" else [(0, _DESIGN)]
+    # Who works alone is asked nothing of its own design.
+    reads = run.review == "full" and not run.alone
+    found += [(0, _DESIGN), (0, _DESIGN + 1)] if reads else [(0, _DESIGN)]
     writes = run.depth == "intent" or state.is_writing or part > 1
     code, last = ((1, _WRITING), 2) if writes else ((0, _CODE), 1)
     if writes:

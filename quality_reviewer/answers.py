@@ -14,7 +14,7 @@ from quality_reviewer.evidence import Evidence
 from quality_reviewer.looked_up import look_up, needs_evidence
 from quality_reviewer.named.bearing import Bearing
 from quality_reviewer.named.claims import figures, promised
-from quality_reviewer.questions import BY_ID, FIGURES, TEXTS, is_own_list, may_ask
+from quality_reviewer.questions import BY_ID, CRITERIA, FIGURES, TEXTS, is_own_list, may_ask
 from quality_reviewer.scale import review_of
 from quality_reviewer.scopes import Scopes, is_same
 from quality_reviewer.selection import asked_again, grouped, is_of_table, items_for, select
@@ -63,27 +63,29 @@ def with_questions(
 ) -> list[Item]:
     """Return a phase's review items: new questions, and earlier ones with their answers.
 
-    `own` says that who has made the change is asked, and not somebody else (RV-9); by default it is
-    as the run was started, or as the review has begun. What blocked in the last round is asked again, and what is about bytes or entities that have
-    changed since (RV-5), or whose evidence is gone; every other answer is kept.
+    What blocked in the last round is asked again, and what is about bytes or entities that have
+    changed since (RV-5), or whose evidence is gone; every other answer is kept. `own` says that who
+    has made the change is asked, not somebody else (RV-9); by default as the run or review began.
     """
-    own = _is_own(state, previous) if own is None else own
+    own = _is_own(state, plan, previous) if own is None else own
     items = _items(state, phase, plan, previous, own=own)
     iteration = state.database.phase(state.run, phase)[1]
     again = {i.id for i in blocking(items, iteration - 1) if i.rounds}
     items = [i._replace(status=TODO) if i.id in again else i for i in items]
     # Who answers all the questions is asked them in one list.
-    return grouped(items, plan, small=own or mode_for(state, plan) == "small")
+    one_list = own or bool(state.run.alone) or mode_for(state, plan) == "small"
+    return grouped(items, plan, small=one_list)
 
 
-def _is_own(state: State, items: Sequence[Item]) -> bool:
+def _is_own(state: State, plan: Plan, items: Sequence[Item]) -> bool:
     """Return whether the assistant that has made the change reviews it itself, by its own list.
 
     A review that has begun with the questions for others goes on with them.
     """
     known = {i.check for i in items if i.check in BY_ID}
-    others = any(BY_ID[check].who == "others" for check in known)
-    return is_own_list(known) or (bool(state.run.alone) and not others)
+    if known - {CRITERIA}:
+        return is_own_list(known)
+    return bool(state.run.alone) or any(is_own_list(one.judged) for one in plan.reviews)
 
 
 def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:
@@ -92,7 +94,7 @@ def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:
     answered = {of: [Item(**row) for row in rows] for of, rows in passed.items()}
     reasons = {}
     before = answered.get(phase, [])
-    for item in _items(state, phase, plan, before, own=_is_own(state, before)):
+    for item in _items(state, phase, plan, before, own=_is_own(state, plan, before)):
         if item.status == TODO and needs_evidence(item):
             name = (item.check, item.scope)
             reasons[name] = "nobody has been asked it"
@@ -144,7 +146,7 @@ def _looked_up(
 
 def not_asked(state: State, phase: Phase, plan: Plan, items: Sequence[Item]) -> tuple[Unasked, ...]:
     """Return the questions that a phase's review leaves out, with the reason why (RV-2)."""
-    own, scopes = _is_own(state, items), Scopes(plan, state)
+    own, scopes = _is_own(state, plan, items), Scopes(plan, state)
     selection = _selected(state, phase, plan, items, scopes, own=own)[0]
     rows: dict[tuple[str, str, bool], list[str]] = {}
     for name, reason in selection.unasked.items():
@@ -213,12 +215,13 @@ def ask_author(state: State, phase: Phase) -> None:
     """
     workflow = workflow_of(phase)
     with state.lock(f"qr own --phase {phase}"):
+        plan = open_plan(state)
         state.reload()
         review = _open_review(state, workflow, phase)
         if is_own_list(i.check for i in review.items):
             return
         known = [i for i in review.items if i.status != TODO]
-        asked = with_questions(state, phase, open_plan(state), known, own=True)
+        asked = with_questions(state, phase, plan, known, own=True)
         review.items = [*(i for i in known if i.by != REVIEWER), *asked]
         review.verdicts = {"1": Said()} if any(i.status == TODO for i in asked) else {}
         write_review(resources.review_path(state.state_dir, phase), review)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.promises import unwritten_documents
-from quality_reviewer.citations import parts_of, read_citation
+from quality_reviewer.citations import lines_named, parts_of, read_citation
 from quality_reviewer.enclosing import around
 from quality_reviewer.planned_lines import PlannedLines
 from quality_reviewer.questions import BY_ID, CRITERIA, FIGURES, TRIED
@@ -81,10 +81,12 @@ class Evidence:
             return item.evidence
         lines: list[str] = []
         for part in self.parts(item, item.evidence):
-            if lines and self.wrong(item, self.read(item, part)):
+            named = self.read(item, part)
+            if lines and self.wrong(item, named):
                 lines[-1] += f"; {part.strip()}"
             else:
-                lines.append(part.strip())
+                without = f"{lines_named(named)} without: {named.test}"
+                lines.append(without if named.test else part.strip())
         return "\n".join(lines)
 
     def parts(self, item: Item, text: str) -> list[str]:
@@ -135,13 +137,13 @@ class Evidence:
 
     def _of_another_kind(self, item: Item, named: Citation) -> str:
         """Return why what is named cannot answer a question that asks for a run, or ''."""
-        ran = named.kind == "run" or (named.kind == "verify" and item.check == FIGURES)
-        if item.check == FIGURES and not ran:
-            return f"{item.id} asks for the run that prints the figure, or for a claim less"
-        if item.check != TRIED or ran or (named.kind == "line" and named.test):
+        verified = named.kind == "verify" and (item.check == FIGURES or not self.has_place)
+        if item.check not in (TRIED, FIGURES) or named.kind in ("run", "none") or verified:
             return ""
-        if named.kind in ("verify", "none") and not self.has_place:
-            return ""  # no command of the assistant can run here
+        if item.check == FIGURES:
+            return f"{item.id} asks for the run that prints the figure, or for a claim less"
+        if named.kind == "line" and named.test:
+            return ""
         return f"{item.id} asks what was tried, and its evidence names no run and no test"
 
     @cached_property

@@ -114,7 +114,7 @@ QUESTIONS = (
             when=("several",), about=(*_INTENDED, *_ACCEPTED)),
     _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",),
             about=_INTENDED, of_names=True),
-    _code("tried-to-break", MUST, "Try to break it.", per="task", always=True, who="author",
+    _code("tried-to-break", MUST, "Try to break what must always hold of it.", per="task", always=True, who="author",
           about=(*_INTENDED, *_ACCEPTED)),
     _code("figures-shown", MUST, "A run shows this, or it goes{claims}.", always=True,
           who="author", about=(contents.DECISIONS, contents.DOCUMENTS)),

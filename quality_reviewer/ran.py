@@ -58,9 +58,9 @@ class Ran:
 
         text = named.sub(beside, text)
         for (lines, test), trial in self._trials.items():
-            asked = f"{lines} without: {test}"
+            asked = re.compile(rf"({re.escape(f'{lines} without: {test}')})(?=\s*(?:;|\n|$))")
             if lines and not trial.problem:
-                text = text.replace(asked, f"{asked} (executed: {trial.said})")
+                text = asked.sub(rf"\1 (executed: {trial.said})", text)
         return text
 
     def problem(self, named: Citation) -> str:

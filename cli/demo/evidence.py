@@ -19,7 +19,7 @@ _TESTS = re.compile(r"^  tests(?:, \w+)?: (\S+)", re.MULTILINE)
 _NEXT = re.compile(r"\nM-\d{3,} ")
 _CHANGED = re.compile(r"^\+\+\+ (.*)$", re.MULTILINE)
 _SIGN = re.compile(r'\\(["\\])')
-_TRY = "Try to break it"
+_TRY = "Try to break"
 _DEFINED = re.compile(r"^[ +](?:async )?def (\w+)", re.MULTILINE)
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)")
 

@@ -107,7 +107,7 @@ def test_a_plan_that_turns_out_larger_makes_the_path_no_longer(make_repo: Reposi
     )
     milestone["flags"] = ["high-risk"]
     journey.review, journey.verdicts = "auto", passing
-    found = walked(journey, "--alone")
+    found = walked(journey)
     assert ("plan-design-qr", "1 of 5") in found
     assert {path.partition(" of ")[2] for _, path in found} == {"5"}
 
@@ -119,7 +119,7 @@ def test_a_host_without_sub_agents_has_context_and_design_in_one_step(
     journey.verdicts = passing
     found = walked(journey, "--review", "full", "--alone")
     assert found[:3] == [
-        ("context-verify", "1 of 6"), ("plan-design-qr", "2 of 6"), ("plan-code-execute", "3 of 6"),
+        ("context-verify", "1 of 5"), ("plan-code-execute", "2 of 5"), ("plan-code-qr", "3 of 5"),
     ]  # fmt: skip
 
 

@@ -122,6 +122,7 @@ CHANGING: dict[str, tuple[str, ...]] = {
     "plan revise": (),
     "qr set": ("qr", "set", "qa-001", "--phase", "plan-code", "--status", "PASS"),
     "qr add": ("qr", "add", "--phase", "plan-code", "--file", "answers/more.json"),
+    "qr own": ("qr", "own", "--phase", "plan-docs"),
     "qr gate": ("qr", "gate", "--phase", "plan-docs", "--verdict", "fail"),
     "qr decline": (
         "qr",
