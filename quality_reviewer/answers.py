@@ -80,12 +80,11 @@ def with_questions(
 def _is_own(state: State, plan: Plan, items: Sequence[Item]) -> bool:
     """Return whether the assistant that has made the change reviews it itself, by its own list.
 
-    A review that has begun with the questions for others goes on with them.
+    A plan whose review has begun with the questions for others goes on with them.
     """
-    known = {i.check for i in items if i.check in BY_ID}
-    if known - {CRITERIA}:
-        return is_own_list(known)
-    return bool(state.run.alone) or any(is_own_list(one.judged) for one in plan.reviews)
+    known = {i.check for i in items if i.check in BY_ID} - {CRITERIA}
+    known = known or {check for one in plan.reviews for check in one.judged} - {CRITERIA}
+    return is_own_list(known) if known else bool(state.run.alone)
 
 
 def due_again(state: State, phase: Phase, plan: Plan) -> dict[Name, str]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.questions import BY_ID, TEXTS, basis_of, is_own_list
 from quality_reviewer.review_slice import review_slice
+from shared.place.level import level
 from shared.qr.kept_review import read_kept_review
 from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, SEVERITIES, TODO, blocking_severities
-from shared.place.level import level
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps import slices
 from shared.steps.slices import answer_lines
@@ -52,7 +52,9 @@ def questions(ctx: Context) -> Block:
     designed = phase == "plan-design"
     ran = "" if designed else _ran(state, plan)
     own_list = is_own_list(i.check for i in items)
-    text = _instructions(ctx, file, _evidence(state, ran, designed=designed, own=own_list), own_list)
+    text = _instructions(
+        ctx, file, _evidence(state, ran, designed=designed, own=own_list), own_list
+    )
     own = slices.concerned(plan, [i._asdict() for i in todo])
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
@@ -84,7 +86,7 @@ def questions(ctx: Context) -> Block:
     return block.next("done", state.command(*words, role=role))
 
 
-def _instructions(ctx: Context, file: str, evidence: str, own: bool) -> str:  # noqa: FBT001
+def _instructions(ctx: Context, file: str, evidence: str, own: bool) -> str:
     """Return the text that says how to answer, into a file, by what evidence."""
     state, again = ctx.state, ctx.iteration > 1
     name = "questions-again" if again else "questions-own" if own else "questions"

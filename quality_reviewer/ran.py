@@ -14,7 +14,7 @@ from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from quality_reviewer.citations import Citation
-    from shared.tree_runs import Trial, TreeRun
+    from shared.tree_runs import TreeRun, Trial
     from state.models import Plan
     from state.results import VerifyResult
 
@@ -36,7 +36,14 @@ class Ran:
     def names(self) -> list[str]:
         """Return what evidence may name: verifications that show something, then commands."""
         good = [f"{VERIFY} {n}" for n, one in self._verified.items() if not _shows_nothing(one)]
-        return [*good, *(f"run {n}" for n, run in self.runs.items() if not tries_nothing(run.command, run.said))]
+        return [
+            *good,
+            *(
+                f"run {n}"
+                for n, run in self.runs.items()
+                if not tries_nothing(run.command, run.said)
+            ),
+        ]
 
     def came_out(self) -> dict[str, str]:
         """Return by its name which command each one is, and of commands with what result."""

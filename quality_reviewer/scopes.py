@@ -136,9 +136,7 @@ def _judged(question: Question | None, milestone: Milestone) -> tuple[Change, ..
     """Return the changes of a milestone that a question not about the design is judged by."""
     with_documents = (CRITERIA, FIGURES)
     of_code = (
-        question is not None
-        and question.phase in CODE_PHASES
-        and question.id not in with_documents
+        question is not None and question.phase in CODE_PHASES and question.id not in with_documents
     )
     alone = of_code and not milestone.is_documentation_only
     return milestone.code_changes if alone else changes_of(milestone)

@@ -22,7 +22,9 @@ _NAMED = re.compile(rf"(?<![\w./-])(?:{'|'.join(_PROGRAMS.split())})(?![\w/-])")
 # `pip install ruff` and its kin run nothing of it.
 _INSTALLS = re.compile(r"\b(?:install|add|sync|setup|uses)\b")
 _TABLES = ("black", "coverage", "isort", "mypy", "pylint", "pyright", "ruff")
-_SCRIPT = re.compile(r'^\s*"(?:lint|types?|typecheck|type-check|docs?|coverage)[\w:-]*"\s*:\s*"(.*)"')
+_SCRIPT = re.compile(
+    r'^\s*"(?:lint|types?|typecheck|type-check|docs?|coverage)[\w:-]*"\s*:\s*"(.*)"'
+)
 
 
 def checks(project: Project, ci: Iterable[Candidate]) -> Iterator[Candidate]:

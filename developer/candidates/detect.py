@@ -54,13 +54,17 @@ def candidates(files: str, root: str) -> Found:
         tests = any(word in line.command for word in WORDS)
         if tests and line.command not in found and len(line.command) <= _SHOWN_CHARS:
             ci.setdefault(line.command, line.evidence)
-    unrun = [(one.command, one.evidence) for one in checks(project, lines)]
-    return Found([*found.items()][:MOST], [*ci.items()][:MOST_OF_CI], unrun)
+    return Found([*found.items()][:MOST], [*ci.items()][:MOST_OF_CI], [*checks(project, lines)])
 
 
-def detect(state_dir: str, worktree: str, repository: str) -> None:
-    """Find the candidates of a run that begins; its steps print them."""
-    write_found(state_dir, candidates(worktree, repository))
+def detect(state_dir: str, worktree: str, repository: str, *, verified: bool = False) -> None:
+    """Find the candidates of a run that begins; its steps print them.
+
+    Where planner.toml says what has `verified` none is needed, only what else checks the project.
+    """
+    project = Project(worktree, repository)
+    others = Found([], [], [*checks(project, ci_lines(project))]) if verified else None
+    write_found(state_dir, others or candidates(worktree, repository))
 
 
 def choose(state: State, numbers: Sequence[int], path: str | None) -> None:

@@ -277,8 +277,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         make_worktree(repository, state.worktree, commit)
         link(repository, state.worktree, config.link)
         write_settings(state, repository, config, commit)
-        if not config.verify:
-            detect(state.state_dir, state.worktree, repository.root)
+        detect(state.state_dir, state.worktree, repository.root, verified=bool(config.verify))
         keep_for_design(state, state.run.request)
         drift.take(tree_of(state))
         with state.database as database:

@@ -297,4 +297,3 @@ _ASKED_PER = {
     "intent": " (the two riskiest intents)",
 }
 _ASKED_OF = {"others": "", "author": " (of the author alone)", "all": " (also of the author)"}
-

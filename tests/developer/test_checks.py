@@ -57,6 +57,8 @@ def test_the_summary_names_those_that_no_command_here_has_run(
     journey.start("--alone")
     assert read_found(journey.state_dir).checks
     summary = journey.to("submitted").last.data("summary")
-    assert "the project's checks that did not run here: mypy (.github/workflows/ci.yml:6), " in summary
+    assert (
+        "the project's checks that did not run here: mypy (.github/workflows/ci.yml:6), " in summary
+    )
     assert "eslint (package.json:3)" in summary
     assert "ruff" not in summary.partition("did not run here")[2].partition("\n")[0]

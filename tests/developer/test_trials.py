@@ -1,4 +1,4 @@
-"""Lines are taken out of a file so that it can still be read, and a test then has to fail (RV-9)."""
+"""Lines are taken out of a file so that it can still be read; a test then fails (RV-9)."""
 
 from __future__ import annotations
 
