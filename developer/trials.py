@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 # How long all trials of an answer may take, how long one command, and how many run at once.
-BUDGET_S, LIMIT_S, AT_ONCE = 300.0, 60.0, 4
+BUDGET_S, LIMIT_S, AT_ONCE = 300, 60, 4
 _POLL_S = 0.01
 _PYTEST = re.compile(r"\bpytest\b|\bpy\.test\b")
 _PYTHON = (".py", ".pyi")
@@ -109,9 +109,9 @@ class _Case:
         if ended.passed:
             return trial._replace(problem=f"{command} passes {what} too, so it shows nothing of it")
         if ended.out_of_time and not one.lines:
-            why = f"{command} goes on for {LIMIT_S:.0f} s {what}, so it does not run the change"
+            why = f"{command} goes on for {LIMIT_S} s {what}, so it does not run the change"
             return trial._replace(problem=why)
-        return trial._replace(said=f"passes with it, fails without it: {_end(ended)}")
+        return trial._replace(said=f"fails, {_end(ended)}")
 
     def _command(self) -> str:
         """Return what runs the named test: itself, or a verify command with it; '' for none."""

@@ -113,9 +113,10 @@ class Evidence:
 
     def wrong(self, item: Item, named: Citation) -> str:
         """Return what is wrong with one thing that a piece of evidence names, or ''."""
-        if why := self._of_another_kind(item, named):
-            return why
-        match named.kind:
+        why = self._of_another_kind(item, named)
+        match "" if why else named.kind:
+            case "" | "file":
+                return why
             case "none":
                 return self._no_evidence(item, named.rest)
             case "id":
@@ -125,15 +126,16 @@ class Evidence:
                 is_try = item.check == TRIED and named.kind == "run"
                 return self.ran.untried(named) if is_try and not problem else problem
             case "line":
-                problem = self._line(item, named)
-                if named.test and not problem:
-                    return self._not_added(item, named) or self.ran.without(named)
-                quoted = problem and self._is_quote(item, named)
-                return self._skipped(named) if quoted or not problem else problem
-            case "file":
-                return ""
+                return self._named_line(item, named)
         quoted = self._is_quote(item, named)
         return self._skipped(named) if quoted else self._no_reference(item, named)
+
+    def _named_line(self, item: Item, named: Citation) -> str:
+        problem = self._line(item, named)
+        if named.test and not problem:
+            return self._not_added(item, named) or self.ran.without(named)
+        quoted = problem and self._is_quote(item, named)
+        return self._skipped(named) if quoted or not problem else problem
 
     def _of_another_kind(self, item: Item, named: Citation) -> str:
         """Return why what is named cannot answer a question that asks for a run, or ''."""

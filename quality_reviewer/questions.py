@@ -64,7 +64,7 @@ class Question(NamedTuple):
     by_test: bool = False
     # It is about what milestones and plan are called, so that a new name makes it due again.
     of_names: bool = False
-    # Who is asked it: who has not made the change, who has and reviews its own work, or both (RV-9).
+    # Who is asked it: who has not made the change, who has and reviews it, or both (RV-9).
     who: Who = "others"
 
 
@@ -114,8 +114,8 @@ QUESTIONS = (
             when=("several",), about=(*_INTENDED, *_ACCEPTED)),
     _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",),
             about=_INTENDED, of_names=True),
-    _code("tried-to-break", MUST, "Try to break what must always hold of it.", per="task", always=True, who="author",
-          about=(*_INTENDED, *_ACCEPTED)),
+    _code("tried-to-break", MUST, "Try to break what must always hold of it.", per="task",
+          always=True, who="author", about=(*_INTENDED, *_ACCEPTED)),
     _code("figures-shown", MUST, "A run shows this, or it goes{claims}.", always=True,
           who="author", about=(contents.DECISIONS, contents.DOCUMENTS)),
     _code("words-true", SHOULD, "Overview, decisions, intents and message say what the code does "

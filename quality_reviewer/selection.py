@@ -29,7 +29,7 @@ SHARE = 3
 MOST_REVIEWERS = 8
 # How many questions a small plan is asked, unless more of them are MUSTs.
 MOST_OF_SMALL = 7
-FOR_OTHERS = "for a reviewer who is somebody else"
+FOR_OTHERS = "for somebody else"
 
 
 class Selection(NamedTuple):
@@ -41,7 +41,7 @@ class Selection(NamedTuple):
     beyond: set[Name]
 
 
-def select(
+def select(  # noqa: PLR0913 – all that decides what is asked
     questions: Sequence[Question],
     plan: Plan,
     *,
@@ -122,7 +122,7 @@ def _weight(question: Question) -> tuple[bool, int]:
     return question.per in ("plan", "milestone"), SEVERITIES.index(question.severity)
 
 
-def items_for(
+def items_for(  # noqa: PLR0913 – all that an item is made from
     due: Iterable[Name],
     plan: Plan,
     scopes: Scopes,
@@ -155,7 +155,7 @@ def items_for(
         later = [d.id for m in plan.milestones if m.id == scope for d in docs_of(m)
                  if d.id in unwritten]  # fmt: skip
         slots["later"] = f", or {', '.join(later)} for what that is still to say" if later else ""
-        words = _SLOT.sub(lambda slot, now=slots: now.get(slot[1], ""), question.text)
+        words = _filled(question.text, slots)
         items.append(asked_again(item, digest)._replace(asked=words))
     return items
 
@@ -165,6 +165,10 @@ def asked_again(item: Item, digest: str) -> Item:
     if item.digest in (None, digest):
         return item._replace(digest=digest)
     return item._replace(digest=digest, status=TODO)
+
+
+def _filled(text: str, slots: Mapping[str, str]) -> str:
+    return _SLOT.sub(lambda slot: slots.get(slot[1], ""), text)
 
 
 def _edges(signs: Signs, scope: str) -> str:

@@ -21,7 +21,7 @@ class Found(NamedTuple):
     candidates: Rows
     ci: Rows
     # Programs that check the project and run no test, each with the file and line that name it.
-    checks: Rows = []
+    checks: Sequence[tuple[str, str]] = ()
 
     def lines(self) -> str:
         """Return a numbered list of the candidates, and then what CI runs."""

@@ -26,6 +26,7 @@ from quality_reviewer.tries import wanted_trials
 from shared.named_files import read_answer
 from shared.resources import ROOT, launcher
 from shared.run import open_state
+from state.store import load_plan
 from tests.prepared import kept
 from tests.printed_ways import faults_of
 
@@ -293,7 +294,7 @@ class Journey(Driven):
             decide_gate(state, phase, given["--verdict"], "")
         else:
             rows = read_answer(self.state_dir, file).json()
-            make_trials(state, state.plan, wanted_trials(state, phase, rows))
+            make_trials(state, load_plan(state.plan_path), wanted_trials(state, phase, rows))
             store_answers(state, phase, rows, group=given.get("--group"), who=role or "host")
             take_gate(state, phase, role or "host")
         answer = self.planner("step", open_state(self.state_dir, "/").run.workflow)

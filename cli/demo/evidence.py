@@ -27,9 +27,9 @@ _HUNK = re.compile(r"@@ -\S+ \+(\d+)")
 def evidence_in(block: Element, question: str) -> str:
     """Return what a reviewer may name to answer a question: an entry of the task, or a line.
 
-    What is to be tried is a test that fails without such a line. Else that is an intent of the milestone in question while nothing is written, else the first line
+    That is an intent of the milestone in question while nothing is written, else the first line
     that the change adds to a file of the intent or milestone. For acceptance criteria it is one of
-    its test if that has changed, named once for each.
+    its test if that has changed, named once for each; of a try also what fails without the line.
     """
     if block.get("workflow") == "plan-design-qr" or block.get("name") == "plan-design-qr":
         part = _part_of(block.findtext("data[@name='plan']", ""), question)
@@ -43,8 +43,11 @@ def evidence_in(block: Element, question: str) -> str:
     rows = block.findtext("data[@name='questions']", "").splitlines()
     asked = {row.split()[0]: row for row in rows}
     if _TRY in asked.get(question.rpartition(": as ")[2], question):
-        ran = "".join(d.text or "" for d in block.iter("data") if "verify" in d.get("name", ""))
-        return _tried(patches, plan, block.findtext("task", ""), ran)
+        ran = "\n".join(data.text or "" for data in block.iter("data"))
+        verified = "\n".join(row for row in ran.splitlines() if row.startswith("verify "))
+        if "without: TEST" not in block.findtext("task", ""):
+            return "verify 1: all of it passes"  # nothing else can run
+        return _tried(patches, plan, question, verified)
     is_of_criteria = "criterion" in asked.get(question.rpartition(": as ")[2], question)
     tests = [t for t in _TESTS.findall(_part_of(plan, question)) if is_of_criteria]
     own = [*tests, *_files_of(plan, question)] or [*patches] or _INTENT.findall(plan)
@@ -60,15 +63,17 @@ def evidence_in(block: Element, question: str) -> str:
     return "; ".join([line] * criteria)
 
 
-def _tried(patches: dict[str, str], plan: str, task: str, ran: str) -> str:
+def _tried(patches: dict[str, str], plan: str, question: str, verified: str) -> str:
     """Return a changed line with what fails without it: a test that has verified, else a call.
 
-    Where nothing can run but what verifies the change, that is all that there is.
+    The line is of a milestone that is for the statement which the question names.
     """
-    if "without: TEST" not in task:
-        return "verify 1: all of it passes"
-    listed = [name for name in _TESTS.findall(plan) if name in ran]
-    code = [n for n in patches if n.endswith(".py") and "test_" not in n]
+    said = _SAID.search(question)
+    parts = [part for part in re.split(r"^(?=M-\d{3,} )", plan, flags=re.MULTILINE)
+             if said and re.search(rf"\b{said[1]}\b", part.partition("\n")[0])]  # fmt: skip
+    own = [name for part in parts for name in _INTENT.findall(part)]
+    listed = [name for name in _TESTS.findall(plan) if name in verified]
+    code = [name for name in patches if name.endswith(".py") and name in (own or patches)]
     for file in code:
         patch = patches[file].partition("\ndiff --git")[0]
         number, before = _last_added(patch)

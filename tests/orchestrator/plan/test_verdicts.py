@@ -61,7 +61,7 @@ def test_whoever_planned_alone_may_mend_the_plans_text_where_an_intent_does_not_
     small: Journey,
 ) -> None:
     back = answer(small, failing)
-    assert "CI-001" in back.data("findings")
+    assert "T-1" in back.data("findings")
     [batch] = re.findall("`(--batch answers/[^`]+)`", back.text)
     fields = {"behavior": "adds two to every integer"}
     edits = [{"op": "set", "id": "CI-001", "version": 1, "fields": fields}]
@@ -252,11 +252,17 @@ def test_what_a_later_work_step_has_ended_is_not_overruled(make_repo: Repositori
 def test_a_verdict_that_is_none_is_refused_and_nothing_is_stored(
     small: Journey, last: Rows, text: str
 ) -> None:
-    before = small.planner("qr", "list", "--phase", "plan-code", "--json").text
-    refused = answer(small, lambda block: [*all_pass(block), *last])
+    listed = ("qr", "list", "--phase", "plan-code", "--json")
+    before: list[str] = []
+
+    def rows(block: Answer) -> Rows:
+        before.append(small.planner(*listed).text)
+        return [*all_pass(block), *last]
+
+    refused = answer(small, rows)
     assert refused.code == 1
     assert text in refused.text
-    assert small.planner("qr", "list", "--phase", "plan-code", "--json").text == before
+    assert [small.planner(*listed).text] == before
 
 
 def test_a_worktree_changed_since_the_check_keeps_the_answers_and_the_gate(small: Journey) -> None:
