@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from quality_reviewer.questions import TEXTS, TRIED
-from quality_reviewer.selection import FOR_OTHERS
+from quality_reviewer.questions import FOR_OTHERS, TEXTS, TRIED
 from shared.builders import counted
 from shared.qr.types import (
     AGENT,

@@ -118,8 +118,8 @@ QUESTIONS = (
           always=True, who="author", about=(*_INTENDED, *_ACCEPTED)),
     _code("figures-shown", MUST, "A run shows this, or it goes{claims}.", always=True,
           who="author", about=(contents.DECISIONS, contents.DOCUMENTS)),
-    _code("words-true", SHOULD, "Overview, decisions, intents and message say what the code does "
-          "now{unknown}.", who="author", about=(*_INTENDED, contents.DECISIONS)),
+    _code("words-true", SHOULD, "Overview, decisions, intents and message are true of the "
+          "code{unknown}.", who="author", about=(*_INTENDED, contents.DECISIONS)),
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
           per="intent", always=True, by_test=True, about=(*_INTENDED, contents.SCENARIOS)),
     _code("criteria-met", MUST, "Each acceptance criterion holds. Write what you expect, "
@@ -155,6 +155,8 @@ BY_ID = {question.id: question for question in QUESTIONS}
 # As they are asked where nothing of the plan belongs into them.
 TEXTS = {q.id: re.sub(r"\{\w+\}", "", q.text) for q in QUESTIONS}
 MOST_LEADING = 2
+# Why a question that applies is not asked of the author.
+FOR_OTHERS = "for somebody else"
 CRITERIA, TRIED, FIGURES = "criteria-met", "tried-to-break", "figures-shown"
 # At which edges a change is judged, by the signs that show them.
 EDGES: Mapping[Sign, str] = {

@@ -8,7 +8,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.items import next_number
-from quality_reviewer.questions import BY_ID, EDGES, MOST_LEADING, TEXTS, Question
+from quality_reviewer.questions import (
+    BY_ID,
+    EDGES,
+    FOR_OTHERS,
+    MOST_LEADING,
+    TEXTS,
+    Question,
+)
 from quality_reviewer.scopes import Scopes, owner_of
 from quality_reviewer.signs import riskiest_intents, riskiest_tasks, signs_of, why_left_out
 from shared.qr.types import EVERYTHING, MUST, PASS, SEVERITIES, TODO, Item, item_id
@@ -29,7 +36,6 @@ SHARE = 3
 MOST_REVIEWERS = 8
 # How many questions a small plan is asked, unless more of them are MUSTs.
 MOST_OF_SMALL = 7
-FOR_OTHERS = "for somebody else"
 
 
 class Selection(NamedTuple):
