@@ -74,7 +74,7 @@ class Scopes:
         question, owner = BY_ID.get(check), owner_of(scope, self._plan)
         own = [m for m in self._plan.milestones if owner in (None, m.id)]
         if check == TRIED:
-            own = [m for m in own if scope in m.requirements]
+            own = [m for m in own if scope in m.requirements] or own
         about: tuple[Content[Any], ...] = question.about if question is not None else ()
         said: list[Any] = [scope, _lines(about, PLAN, self._plan)]
         code: list[Any] = []

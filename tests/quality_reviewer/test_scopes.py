@@ -123,7 +123,7 @@ def test_an_answer_is_about_the_documentation_that_its_question_is_about(plan: P
         for one in (guide, again)
     )
     of_code = {q.id for q in BY_ID.values() if q.phase not in DOCS_PHASES}
-    of_documents = {*BY_ID} - of_code | {"criteria-met"}
+    of_documents = {*BY_ID} - of_code | {"criteria-met", "figures-shown"}
     for documented in (False, True):
         assert due_again(old, new, "M-001", documented=documented) == of_documents
     old, new = (changed(p, is_documentation_only=True) for p in (old, new))
@@ -303,3 +303,18 @@ def test_each_acceptance_criterion_is_shown_by_a_test_or_a_line(make_repo: Repos
         said = journey.planner(*words, "answers/verdicts-plan-code-1.json")
         assert (said.code == 1) == bool(refusal), (evidence, said.text)
         assert refusal in said.text, evidence
+
+
+@pytest.mark.requirement("RV-5", "RV-9")
+def test_what_was_tried_of_a_statement_stays_while_the_milestones_that_are_for_it_do(
+    plan: Plan,
+) -> None:
+    [only] = plan.milestones
+    [change] = only.code_changes
+    other = only.model_copy(update={"id": "M-002", "requirements": ("T-9",)})
+    again = change.model_copy(update={"after": "1" * 40})
+    touched = other.model_copy(update={"code_changes": (again,)})
+    two, then = (plan.model_copy(update={"milestones": (only, m)}) for m in (other, touched))
+    [statement] = only.requirements[:1]
+    assert "tried-to-break" not in due_again(two, then, statement)
+    assert "tried-to-break" in due_again(two, then, "T-9")
