@@ -86,12 +86,12 @@ def read_remarks(state: State, plan: Plan, text: str) -> list[Said]:
     """
     first, _, rest = text.lstrip().partition("\n")
     if (named := _HEADING.fullmatch(first)) is not None:
-        known, text = revision_of(state, plan, named[1]), rest
-        if known is None:
+        earlier, text = revision_of(state, plan, named[1]), rest
+        if earlier is None:
             words = "the run has no revision with this digest, so its lines are not known"
             ways = "the same remarks without the line `# Remarks on`"
             raise Refused("not_found", named[1], words, ways)
-        plan = known
+        plan = earlier
     lines = text.split("\n")
     found = [list(_places(line)) for line in lines]
     if not any(found) and WHOLE not in lines:

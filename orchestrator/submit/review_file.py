@@ -71,8 +71,8 @@ def _entities(plan: Plan) -> Iterator[Row]:
     yield Row(plan.overview.title)
     for task in plan.task_spec:
         yield Row(f"{task.id} {task.text}", task.id)
-    for one in (*plan.planning_context.decision_log, *plan.checkpoints, *plan.milestones):
-        yield Row(f"{one.id} {title_of(one)}", one.id)
+    for entities in (plan.planning_context.decision_log, plan.checkpoints, plan.milestones):
+        yield from (Row(f"{one.id} {title_of(one)}", one.id) for one in entities)
 
 
 def _file(file: Edited) -> Iterator[Row]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.submit import editing
 from orchestrator.submit.review_file import read_back, rows_of, text_of
 from shared.resources import ROOT
 from state.errors import Refused
+from state.files import write_atomic
 from state.store import load_plan
 from tests.journey import FILES, Answer, Journey
 from tests.terminal import started
@@ -178,7 +178,8 @@ def test_where_the_run_was_revised_meanwhile_the_remarks_are_on_what_was_read(
 ) -> None:
     digest = plan_of(submitted).digest
     submitted.write_answer("remarks.md", "Say why.")
-    command = f"{ROOT}/bin/planner plan revise --state-dir {submitted.state_dir} --file answers/remarks.md"
+    words = f"plan revise --state-dir {submitted.state_dir} --file answers/remarks.md"
+    command = f"{ROOT}/bin/planner {words}"
     answer = edit(below(LINE, "Name it."), f"assert os.system({command!r}) == 0")
     assert answer.code == 0, answer.text
     first, second = plan_of(submitted).user_remarks
@@ -201,14 +202,12 @@ def test_where_the_run_has_ended_meanwhile_the_words_are_kept(
 def test_on_a_full_disk_the_words_are_kept(
     submitted: Journey, edit: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = editing.write_atomic
-
     def full(path: str, data: bytes) -> None:
         if path.endswith(".md"):
             raise Refused("refused", path, "the disk is full", "free space")
-        real(path, data)
+        write_atomic(path, data)
 
-    monkeypatch.setattr(editing, "write_atomic", full)
+    monkeypatch.setattr("orchestrator.submit.editing.write_atomic", full)
     refused(submitted, edit(below(LINE, "Name it.")), "the disk is full")
 
 

@@ -106,8 +106,10 @@ def test_each_place_begins_a_remark_and_what_comes_before_is_about_the_plan(
         c for c in load_plan(superseded_plan_path(journey.state_dir, 1)).milestones[0].code_changes
         if c.file == "src/a.py"
     )  # fmt: skip
-    empty = {"revision_digest": digest, "entity": "", "file": "", "side": "new", "line": 0,
-             "end": 0, "blob": None, "quote": [], "before": [], "after": []}  # fmt: skip
+    empty: dict[str, object] = {
+        "revision_digest": digest, "entity": "", "file": "", "side": "new", "line": 0, "end": 0,
+        "blob": None, "quote": [], "before": [], "after": [],
+    }  # fmt: skip
     assert anchors[1] == {
         **empty, "file": "src/a.py", "line": 46, "end": 46, "blob": change.after,
         "quote": ["    return x + 2"], "before": ["", "def f(x):"],
