@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from quality_reviewer.checks.git_trees import Objects
-from shared.git.change import GITLINK, LINK
+from shared.git.change import GITLINK, LINK, Entry
 from shared.git.few_paths import tree_at
 from shared.git.large import BLOB
 from shared.patch import read_patch
@@ -133,6 +133,8 @@ class PlannedLines:
 
     def _at_base(self, file: str) -> list[str] | None:
         """Return the lines of a file at the base; None if there is none."""
+        if changed := self._from.get(file):
+            return None if changed.mode == GITLINK else _lines(self._read(changed.blob))
         # A reviewer may write anything before a colon; git would refuse what is no path.
         if self._plan.base is None or path_problem(file):
             return None
@@ -155,6 +157,16 @@ class PlannedLines:
     @cached_property
     def _changes(self) -> dict[str, Change]:
         return {c.id: c for m in self._plan.milestones for c in changes_of(m)}
+
+    @cached_property
+    def _from(self) -> dict[str, Entry]:
+        """What the base has at the paths that the plan changes there."""
+        every = self._changes.values()
+        return {
+            c.old_file or c.file: Entry(c.old_mode or c.mode or "", c.before)
+            for c in every
+            if c.before
+        }
 
 
 def _add(lines: Lines, number: int | None, text: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from shared.git.few_paths import tree_at
+from shared.git.change import Entry
+from shared.git.few_paths import replace_at, tree_at
 from shared.git.record import clear_stale_locks
 from shared.git.repository import PLANNER, repository_at, within
-from shared.git.scratch import scratch
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import stage_all
 from shared.git.worktree import open_worktree
@@ -42,16 +42,11 @@ def committed_tree(job: Job, tree: str) -> str:
 
     Stand-ins, since the plan, which is one of the files, holds what verification finds.
     """
-    if not job.beside:
-        return tree
-    with scratch(os.path.dirname(job.file(""))) as folder:
-        git = repository_at(job.repository, job.opened).git.on_index(os.path.join(folder, "index"))
-        git.run("read-tree", tree)
-        for path in job.beside:
-            text = stand_in(path)
-            blob = git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=text)
-            git.run("update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{path}")
-        return git.text("write-tree")
+    git = repository_at(job.repository, job.opened).git
+    blobs = (git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=stand_in(path))
+             for path in job.beside)  # fmt: skip
+    beside = {path: Entry("100644", blob) for path, blob in zip(job.beside, blobs, strict=True)}
+    return replace_at(git, tree, beside) if beside else tree
 
 
 def commit_of(job: Job, tree: str) -> str:
@@ -68,19 +63,9 @@ def commit_of(job: Job, tree: str) -> str:
 
 def with_files_of(job: Job, tree: str, paths: Iterable[str]) -> str:
     """Return the git tree of the base in which these files are as in the git tree `tree`."""
-    with scratch(os.path.dirname(job.file(""))) as folder:
-        plain = repository_at(job.repository, job.opened).git
-        git = plain.on_index(os.path.join(folder, "index"))
-        git.run("read-tree", job.base_tree)
-        names = [*paths]
-        there = tree_at(plain, tree, names)
-        for path in names:
-            if entry := there.get(path):
-                row = f"{entry.mode},{entry.blob},{path}"
-                git.run("update-index", "--add", "--replace", "--cacheinfo", row)
-            else:
-                git.run("update-index", "--force-remove", "--", path)
-        return git.text("write-tree")
+    git, names = repository_at(job.repository, job.opened).git, [*paths]
+    there = tree_at(git, tree, names)
+    return replace_at(git, job.base_tree, {path: there.get(path) for path in names})
 
 
 def stand_in(path: str) -> bytes:

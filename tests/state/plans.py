@@ -238,6 +238,8 @@ def sample_plan() -> Plan:
     ]
     data["unproven"] = [{"id": "T-2", "text": "T-2 names the guide"}]
     data["counters"] |= {"CC": 1, "RM": 1}
+    for decision in data["planning_context"]["decision_log"]:
+        decision["timestamp"] = "2026-01-01T00:00:00Z"  # two of these plans are compared
     return Plan.model_validate(data)
 
 
