@@ -18,6 +18,7 @@ from state.milestones import title_of
 from state.shape import as_json as as_json_of
 
 if TYPE_CHECKING:
+    from orchestrator.submit.outcomes import Statement
     from shared.run import State
 
 
@@ -81,17 +82,19 @@ def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -
     A block holds only so much and names the command that prints on, `after` what it holds. While a
     strategy is chosen there is the request alone.
     """
+    from orchestrator.submit.now import places_now
     from orchestrator.submit.outcomes import statements
 
     plan = None if state.run.workflow == STRATEGY else state.plan
-    said = list(statements(plan, state.database.answers(state.run))) if plan else []
+    said: list[Statement] = []
+    if plan:
+        anchored = any(one.anchor for one in plan.user_remarks)
+        now = places_now(state, store.load_plan(state.plan_path)) if anchored else {}
+        said = list(statements(plan, state.database.answers(state.run), now))
     if as_json:
         found = [{"id": one.id, "unproven": one.text} for one in (plan.unproven if plan else ())]
         return json_text([*(one._asdict() for one in said), *found]) + "\n"
-    lines = [
-        f"{one.id}, {one.origin}, revision {one.revision}: {one.text} → {one.outcome}"
-        for one in said
-    ]
+    lines = [f"{one.id}, {one.origin}, {_about(one)}: {one.text} → {one.outcome}" for one in said]
     lines += lines_for(PERSON, (UNPROVEN,), plan) if plan else []
     lines = [" ".join(line.split()) for line in lines]
     if as_markdown or form() == TEXT:
@@ -107,6 +110,11 @@ def _statements(state: State, after: int, *, as_json: bool, as_markdown: bool) -
         rest = ("plan", "show", SAID, "--after", str(end - block.left))
         block.next("the rest", state.command(*rest))
     return block.render()
+
+
+def _about(one: Statement) -> str:
+    """Return which revision a statement is about, and of a remark with a place also which."""
+    return ", ".join(filter(None, [f"revision {one.revision}", one.place, one.now]))
 
 
 def _markdown(state: State, found: list[Any]) -> str:

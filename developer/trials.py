@@ -102,7 +102,9 @@ class _Case:
         if None in changed.values():
             why = f"without {one.lines} the file cannot be read, or reads the same, so this shows "
             return trial._replace(problem=f"{why}nothing: name the whole statements that matter")
-        ended = self._run(command, "without", {f: text for f, text in changed.items() if text})
+        ended = self._run(
+            command, "without", {f: text for f, text in changed.items() if text is not None}
+        )
         what = f"without {one.lines}" if one.lines else "with the changed code made unparsable"
         if ended is None:
             return trial
@@ -117,7 +119,8 @@ class _Case:
         """Return what runs the named test: itself, or a verify command with it; '' for none."""
         test, commands = self.wanted.test, self.job.commands
         path = test.partition("::")[0]
-        if path_problem(path) or not tree_at(self._git, self.tree, [path]):
+        is_file = not path_problem(path) and tree_at(self._git, self.tree, [path])
+        if not (is_file and is_test(path, self.job.tests)):
             return test
         named = [command for command in commands if path in command]
         by_pytest = [command for command in commands if _PYTEST.search(command)]

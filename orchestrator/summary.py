@@ -22,6 +22,7 @@ from shared.verified import EXERCISED, facts_of
 from state import store
 from state.channels import approval_text
 from state.milestones import changes_of
+from state.statements import placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +155,7 @@ def summary(state: State) -> str:
         *_apart(plan),
         *_revised(state, plan),
         *(
-            f"{one.id}: {one.text}{one.outcome and ' → '}{one.outcome}"
+            f"{one.id}: {placed(one.text, one.anchor)}{one.outcome and ' → '}{one.outcome}"
             for one in plan.user_remarks
             if one.revision >= plan.revision - 1 or one.outcome.startswith("declined")
         ),

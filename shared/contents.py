@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from state.milestones import kinds_of_docs, promise, promised_files
+from state.statements import place_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -91,9 +92,13 @@ class Content(NamedTuple, Generic[Part_contra]):
 
 
 def _remarks(plan: AnyPlan) -> Iterator[Row]:
-    return (
-        Row(one.text, one.id, outcome=one.outcome, version=one.version) for one in plan.user_remarks
-    )
+    for one in plan.user_remarks:
+        row = Row(one.text, one.id, outcome=one.outcome, version=one.version)
+        if one.anchor and one.anchor.entity:
+            row = row._replace(refs=(one.anchor.entity,))
+        elif one.anchor:
+            row = row._replace(files=(place_of(one.anchor),), place=quoted(one.anchor))
+        yield row
 
 
 def _constraints(plan: AnyPlan) -> Iterator[Row]:

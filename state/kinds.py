@@ -63,7 +63,7 @@ KINDS = {
         models.Remark,
         ("user_remarks",),
         roles=(ARCHITECT, DEVELOPER, WRITER),
-        hidden=("text", "revision", "left_out"),
+        hidden=("text", "revision", "anchor", "left_out"),
         made_by="`planner plan revise` with what the user said",
     ),
     "decision": Kind(

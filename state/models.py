@@ -252,6 +252,30 @@ class TaskItem(Model):
     left_out: tuple[MilestoneId, ...] = ()
 
 
+class Anchor(Model):
+    """The place that a remark is about, in the revision that its author had before them (LP-3).
+
+    It is an entity of the plan, or a file: all of it, or lines of it. Long lines and many lines
+    are cut.
+    """
+
+    # SHA-256 of the revision; '' where that was not frozen yet.
+    revision_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    # Such as `M-001`; '' where it is a file.
+    entity: str = ""
+    # As it is called on its side: in the base (`old`), or in the tree to come (`new`).
+    file: str = ""
+    side: Literal["old", "new"] = "new"
+    # First and last line, from 1; both 0 where the whole file is meant.
+    line: Natural = 0
+    end: Natural = 0
+    blob: ObjectId | None = None
+    # The lines, and up to two on each side of them.
+    quote: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
 class Remark(Model):
     """What a person wants otherwise in a plan, in their own words."""
 
@@ -260,6 +284,8 @@ class Remark(Model):
     text: str
     # The revision that the person had before them.
     revision: Count
+    # What it is about; None where that is the whole plan.
+    anchor: Anchor | None = None
     # `declined: why`, or `FILE:LINE` where it holds already; '' where the milestones that cite it
     # are its outcome, which is computed.
     outcome: str = ""

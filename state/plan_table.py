@@ -32,6 +32,21 @@ class TaskItem(Part):
     left_out: tuple[str, ...] = ()
 
 
+class Anchor(Part):
+    """The fields of `Anchor`."""
+
+    revision_digest: str = ""
+    entity: str = ""
+    file: str = ""
+    side: Literal["old", "new"] = "new"
+    line: int = 0
+    end: int = 0
+    blob: str | None = None
+    quote: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
 class Remark(Part):
     """The fields of `Remark`."""
 
@@ -39,6 +54,7 @@ class Remark(Part):
     version: int = 1
     text: str
     revision: int
+    anchor: Anchor | None = None
     outcome: str = ""
     left_out: tuple[str, ...] = ()
     overrules: tuple[str, ...] = ()

@@ -10,16 +10,48 @@ if TYPE_CHECKING:
 
     AnyTask = models.TaskItem | plan_table.TaskItem
     AnyRemark = models.Remark | plan_table.Remark
+    AnyAnchor = models.Anchor | plan_table.Anchor
 
 DONE, DECLINED = "done: ", "declined: "
 UNCITED = "no milestone cites it"
 # Begins the answer to a question that has become pointless; the reason follows.
 WITHDRAWN = "withdrawn: "
+_MOST_QUOTED = 100  # characters of a line that a remark is about
 # What its author may do with a remark, or with an answer that came late.
 WAYS = (
     "name it in `requirements` of the milestone that does it, or set its `outcome`: "
     "`declined: why`, or FILE:LINE where it holds already"
 )
+
+
+def place_of(anchor: AnyAnchor) -> str:
+    """Return what a remark is about, as a person writes it before the words of one (LP-3)."""
+    return anchor.entity or place_in(anchor.file, anchor.side, anchor.line, anchor.end)
+
+
+def place_in(file: str, side: str, line: int, end: int) -> str:
+    """Return lines of a file as text, `a.py:20-22`, of its base `a.py:O20`; all of it without."""
+    if not line:
+        return file
+    last = f"-{end}" if end > line else ""
+    return f"{file}:{'O' if side == 'old' else ''}{line}{last}"
+
+
+def placed(text: str, anchor: AnyAnchor | None) -> str:
+    """Return a remark's words after what they are about, with the line itself."""
+    if anchor is None:
+        return text
+    line = quoted(anchor)
+    return f"{place_of(anchor)}{line and ' '}{line}: {text}"
+
+
+def quoted(anchor: AnyAnchor) -> str:
+    """Return the first of the lines that a remark is about; '' where it names none."""
+    if not anchor.quote:
+        return ""
+    first = " ".join(anchor.quote[0].split())
+    more = " …" if anchor.end > anchor.line or len(first) > _MOST_QUOTED else ""
+    return f"“{first[:_MOST_QUOTED]}{more}”"
 
 
 def cited_by(plan: AnyPlan, name: str) -> list[str]:

@@ -63,6 +63,8 @@ def test_every_id_of_each_family_is_listed() -> None:
         "FC-4",
         "LP-1",
         "LP-2",
+        "LP-3",
+        "LP-4",
     } | {f"HO-{n}" for n in range(1, 9)}
     assert set(load_requirements()) == every | begun
 

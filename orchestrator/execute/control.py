@@ -33,7 +33,7 @@ def decide(state: State, checkpoint: str, reply: Reply) -> Steered | None:
     """
     if state.run.stage == SUBMITTED and (remark := answers.as_remark(state, checkpoint, reply)):
         check_not_ended(state)
-        revise_plan(state, remark)
+        revise_plan(state, remark, is_plain=True)
     if checkpoint not in state.database.checkpoints(state.run) or not is_begun(state):
         check_not_ended(state)
         answers.answer(state, checkpoint, reply)

@@ -22,7 +22,7 @@ from shared.contents import (
     answer_of,
     rows_for,
 )
-from state.statements import outcome_of
+from state.statements import outcome_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,21 +53,26 @@ class Statement(NamedTuple):
     text: str
     # Of a question, its answer; where that came late, also what it has changed.
     outcome: str
+    # What a remark is about, as its author had it before them, and where that is now.
+    place: str = ""
+    now: str = ""
 
     @property
     def kind(self) -> str:
         """Where it comes from, in words; '' for what the request says."""
         if self.origin == "remark":
-            return f"on revision {self.revision}"
+            return f"on revision {self.revision}{self.now and ', '}{self.now}"
         later = f", revision {self.revision}" if self.revision > 1 else ""
         return "" if self.origin == "request" else f"{self.origin}{later}"
 
 
-def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[Statement]:
+def statements(
+    plan: AnyPlan, answers: Mapping[str, Sequence[str]], now: Mapping[str, str] | None = None
+) -> Iterator[Statement]:
     """Yield all that a person has said of a run: the task, questions with answers, remarks (SD-1).
 
     Words that are kept beside the task have no outcome of their own. A plan of before RM- has the
-    remarks of its revision in the task.
+    remarks of its revision in the task. `now` says by a remark's id where its place is now.
     """
     notes = {note.strip() for note in plan.remarks}
     for task in plan.task_spec:
@@ -84,13 +89,16 @@ def statements(plan: AnyPlan, answers: Mapping[str, Sequence[str]]) -> Iterator[
         yield Statement(asked.id, origin, asked.revision, asked.question, outcome)
     for one in plan.user_remarks:
         outcome = outcome_of(plan, one, one.outcome)
-        yield Statement(one.id, "remark", one.revision, one.text, outcome)
+        place = place_of(one.anchor) if one.anchor else ""
+        yield Statement(
+            one.id, "remark", one.revision, one.text, outcome, place, (now or {}).get(one.id, "")
+        )
 
 
-def rows_of_plan(plan: Plan) -> dict[str, Rows]:
+def rows_of_plan(plan: Plan, now: Mapping[str, str] | None = None) -> dict[str, Rows]:
     """Return what a plan says by the parts of page and plan.md: statements with their outcomes."""
     parts: dict[str, Rows] = {part: {} for part in PARTS}
-    known = {one.id: one for one in statements(plan, {})}
+    known = {one.id: one for one in statements(plan, {}, now)}
     for content, row in rows_for(PERSON, PLAN, plan):
         parts[content.part].setdefault(content, []).append(row)
     for content in (TASK, REMARKS):

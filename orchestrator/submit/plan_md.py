@@ -55,7 +55,7 @@ def render_plan(
     Without a run it is the text that is kept with the plan: nothing of it changes any more. With
     `folds` a viewer of Markdown folds what nobody needs to decide; a terminal cannot.
     """
-    parts = rows_of_plan(plan)
+    parts = rows_of_plan(plan, of_run.now if of_run else None)
     files = edited_files(plan, of_run.marked if of_run else None)
     lines = [
         f"# {one_line(plan.overview.title) or 'Plan'}",
@@ -180,6 +180,7 @@ def _escaped(row: Row) -> Row:
         text=one_line(row.text),
         files=tuple(map(code, row.files)),
         place=one_line(row.place),
+        kind=one_line(row.kind),
         why=one_line(row.why),
         outcome=one_line(row.outcome),
     )

@@ -9,6 +9,7 @@ from orchestrator.executor import WORKFLOW as EXECUTOR
 from orchestrator.path import going_back, path_now
 from orchestrator.plan.late_words import reopen
 from orchestrator.submit.readable import refresh
+from orchestrator.submit.remarks import Said, read_remarks
 from shared import drift, resources
 from shared.drift import check_run, tree_of
 from shared.execution.deeds import Execution
@@ -20,9 +21,10 @@ from state.errors import Refused
 from state.files import read_bytes, write_atomic
 from state.models import Remark
 from state.stages import READ_ONLY
+from state.statements import placed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from shared.run import State
@@ -39,11 +41,20 @@ CAUSES = {
 }
 
 
-def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
+def revise_plan(
+    state: State, remarks: str, cause: str | None = None, *, is_plain: bool = False
+) -> None:
     """Keep the frozen plan as plan.rN.json and open its next revision with the remarks (PL-28).
 
-    `cause` is one of CAUSES where the user has not asked for it.
+    `cause` is one of CAUSES where the user has not asked for it. Remarks may name the places that
+    they are about, unless they are `is_plain` (LP-3).
     """
+
+    def said(plan: Plan) -> list[Said]:
+        if cause is not None:
+            return []
+        return [Said(remarks.strip())] if is_plain else read_remarks(state, plan, remarks)
+
     with state.lock("plan revise"):
         state.reload()
         run = state.run
@@ -58,7 +69,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
             check_run(state)
         if run.digest is None and (plan := store.load_plan(path)).frozen_at is None:
             if cause is None and remarks.strip() and run.workflow == "planner":
-                _remark_in_time(state, plan, remarks)
+                _remark_in_time(state, plan, said(plan))
             elif not _is_opened_by(plan, remarks, cause):
                 text, ways = "the plan is not frozen, so edit the plan without `plan revise`", ""
                 if state.is_writing:
@@ -71,7 +82,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
         at = path_now(state)
         plan = _open_next(
             state,
-            lambda frozen: next_revision(frozen, remarks, cause),
+            lambda frozen: next_revision(frozen, said(frozen), _notes(remarks, cause)),
             on_head=cause == VERIFY,
         )
         if run.stage not in READ_ONLY:
@@ -85,26 +96,37 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
         refresh(state)
 
 
-def _remark_in_time(state: State, plan: Plan, remarks: str) -> None:
+def _remark_in_time(state: State, plan: Plan, remarks: Sequence[Said]) -> None:
     """Add what a person remarks on a plan that is being made; its design is due again (SD-3)."""
-    known = [one.text for one in plan.user_remarks if one.revision >= plan.revision - 1]
-    if remarks.strip() in known:
+    known = [
+        placed(one.text, one.anchor)
+        for one in plan.user_remarks
+        if one.revision >= plan.revision - 1
+    ]
+    plan, new = _with_remarks(
+        plan, [one for one in remarks if placed(one.text, one.anchor) not in known]
+    )
+    if not new:
         return
-    new = _remark_of(plan, remarks, plan.revision)
-    values = {
-        "user_remarks": (*plan.user_remarks, new),
-        "counters": {**plan.counters, "RM": int(new.id.rpartition("-")[2])},
-    }
-    plan = plan.model_copy(update=values)
     store.save_plan(state.plan_path, plan)
     with state.database as database:
-        database.audit(state.run, "host", "remark", detail=f"{new.id}: {new.text}")
-        reopen(state, plan, "plan-design", new.id)
+        for one in new:
+            database.audit(
+                state.run, "host", "remark", detail=f"{one.id}: {placed(one.text, one.anchor)}"
+            )
+            reopen(state, plan, "plan-design", one.id)
 
 
-def _remark_of(plan: Plan, text: str, revision: int) -> Remark:
-    number = plan.counters.get("RM", 0) + 1
-    return Remark(id=f"RM-{number:03d}", text=text.strip(), revision=revision)
+def _with_remarks(plan: Plan, remarks: Sequence[Said]) -> tuple[Plan, list[Remark]]:
+    """Return a plan with remarks that a person has made on it, and these as its entries."""
+    last = plan.counters.get("RM", 0)
+    new = [
+        Remark(id=f"RM-{number:03d}", text=one.text, revision=plan.revision, anchor=one.anchor)
+        for number, one in enumerate(remarks, start=last + 1)
+    ]
+    counters = {**plan.counters, "RM": last + len(new)} if new else plan.counters
+    values = {"user_remarks": (*plan.user_remarks, *new), "counters": counters}
+    return plan.model_copy(update=values), new
 
 
 def begin_writing(state: State) -> None:
@@ -117,7 +139,7 @@ def begin_writing(state: State) -> None:
         check_approved(state)
         # Approved intents do not allow writing in the user's tree.
         check_run(state)
-        plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen, ""), frozen))
+        plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen), frozen))
         step = EXECUTOR.number("impl-code", "execute")
         with state.database as database:
             state.move(
@@ -154,7 +176,11 @@ def _open_next(state: State, successor: Callable[[Plan], Plan], *, on_head: bool
 
 def _latest(plan: Plan) -> list[str]:
     """Return what a person wants otherwise in this revision than in the one before it."""
-    return [one.text for one in plan.user_remarks if one.revision == plan.revision - 1]
+    return [
+        placed(one.text, one.anchor)
+        for one in plan.user_remarks
+        if one.revision == plan.revision - 1
+    ]
 
 
 def _is_opened_by(plan: Plan, remarks: str, cause: str | None) -> bool:
@@ -175,23 +201,19 @@ def remark(state: State, text: str) -> None:
     revise_plan(state, text)
 
 
-def next_revision(plan: Plan, remarks: str, cause: str | None = None) -> Plan:
-    """Return the unfrozen next revision of a frozen plan; the remarks become an RM- entry of it.
+def next_revision(plan: Plan, remarks: Sequence[Said] = (), notes: Sequence[str] = ()) -> Plan:
+    """Return the unfrozen next revision of a frozen plan; each remark becomes an RM- entry of it.
 
-    If there is one milestone, it cites the new entry. With a `cause` of CAUSES they are not the
-    user's, and become a note.
+    If there is one milestone, it cites the new entries.
     """
+    plan, new = _with_remarks(plan, remarks)
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "self_contained": True,
         "reviews": (), "verify": (), "unproven": (),
-        "revision": plan.revision + 1, "remarks": _notes(remarks, cause),
+        "revision": plan.revision + 1, "remarks": tuple(notes),
     }  # fmt: skip
-    if remarks.strip() and cause is None:
-        new = _remark_of(plan, remarks, plan.revision)
-        values["user_remarks"] = (*plan.user_remarks, new)
-        values["counters"] = {**plan.counters, "RM": int(new.id.rpartition("-")[2])}
-        if len(plan.milestones) == 1:
-            only = plan.milestones[0]
-            cited = {"requirements": (*only.requirements, new.id), "version": only.version + 1}
-            values["milestones"] = (only.model_copy(update=cited),)
+    if new and len(plan.milestones) == 1:
+        only, ids = plan.milestones[0], [one.id for one in new]
+        cited = {"requirements": (*only.requirements, *ids), "version": only.version + 1}
+        values["milestones"] = (only.model_copy(update=cited),)
     return plan.model_copy(update=values)

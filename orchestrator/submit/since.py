@@ -1,24 +1,19 @@
 """What is new in the code since an earlier revision of a plan: both trees to come, compared (LP-1).
 
-Every superseded revision is kept with its patches, so that nothing else needs to be kept. The trees
-are made in a temporary repository: neither the user's nor the run's is written.
+Every superseded revision is kept with its patches, so that nothing else needs to be kept.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import tempfile
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.submit.trees import opened_trees
 from shared import resources
 from shared.builders import visible_line
-from shared.git.change import ends, read_changes
-from shared.git.few_paths import rebuild, replace_at, tree_at
-from shared.git.large import MEBIBYTE
-from shared.git.vault import open_vault
-from shared.workspace import base_of, config_of
+from shared.workspace import base_of
 from state import store
 from state.changes import plan_changes
 from state.errors import Refused
@@ -26,14 +21,14 @@ from state.files import read_bytes
 from state.frozen_bytes import digest_of
 from state.milestones import files_of
 from state.models import Change
-from state.statements import DONE, outcome_of
+from state.statements import DONE, outcome_of, placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shared.git.change import FileChange
     from shared.run import State
-    from state.models import Plan
+    from state.models import Anchor, Plan
 
 WITHOUT = "without a remark"
 NO_DIFFERENCE = "no difference in the code"
@@ -53,6 +48,8 @@ class Cause(NamedTuple):
     id: str
     text: str
     outcome: str
+    # Of a remark, what it is about.
+    anchor: Anchor | None = None
 
     @property
     def line(self) -> str:
@@ -167,26 +164,14 @@ def code_since(state: State, earlier: Plan, plan: Plan) -> Since | None:
     if not plan_changes(earlier):
         return None
     try:
-        found = _compared(state, earlier, plan)
+        with opened_trees(state) as trees:
+            found = trees.between(earlier, plan)
     except Refused as refusal:
         said = "; ".join(f"{one.at}: {one.problem}" for one in refusal.problems)
         return Since(earlier.revision, wrong=said)
     parts, unmet = _by_cause(earlier, plan, found)
     moved = base_of(earlier).tree != base_of(plan).tree
     return Since(earlier.revision, parts, unmet, base_moved=moved)
-
-
-def _compared(state: State, earlier: Plan, plan: Plan) -> list[FileChange]:
-    """Return the changes from one tree to come to the other, of the planned files alone."""
-    repository, limit = state.repository, config_of(state).max_patch_mb * MEBIBYTE
-    with tempfile.TemporaryDirectory(prefix="planner-since-") as folder:
-        vault = open_vault(repository, os.path.join(folder, "objects.git"))
-        old, new = (rebuild(vault, base_of(one).tree, plan_changes(one)) for one in (earlier, plan))
-        if base_of(earlier).tree != base_of(plan).tree:
-            paths = {*ends(plan_changes(earlier)), *ends(plan_changes(plan))}
-            there = tree_at(vault.git, new, paths)
-            new = replace_at(vault.git, old, {path: there.get(path) for path in paths})
-        return read_changes(vault, old, new, limit=limit)
 
 
 def _by_cause(
@@ -216,7 +201,8 @@ def _causes(earlier: Plan, plan: Plan) -> Iterator[Cause]:
             yield Cause(asked.id, asked.question, asked.outcome)
     for one in plan.user_remarks:
         if one.revision >= earlier.revision:
-            yield Cause(one.id, one.text, outcome_of(plan, one, one.outcome))
+            text, outcome = placed(one.text, one.anchor), outcome_of(plan, one, one.outcome)
+            yield Cause(one.id, text, outcome, one.anchor)
 
 
 def _files_for(cause: Cause, earlier: Plan, plan: Plan) -> set[str | None]:

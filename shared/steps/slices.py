@@ -25,6 +25,7 @@ from shared.contents import (
 )
 from state.milestones import changes_of, files_of, title_of
 from state.phases import CODE_PHASES
+from state.statements import placed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -178,10 +179,16 @@ def entity_lines(plan: Plan, own: Collection[str]) -> str:
     whole = tuple(m for m in plan.milestones if m.id in own)
     shown = [e for part in {**vars(plan), "milestones": whole}.values() for e in entities_of(part)]
     lines += [
-        f"{e.id} v{e.version} {title_of(e)}".rstrip()
+        f"{e.id} v{e.version} {_title(e)}".rstrip()
         for e in [*shown, *(m for m in plan.milestones if m.id not in own)]
     ]
     return "\n".join(lines)
+
+
+def _title(entity: Any) -> str:  # noqa: ANN401 – any entity
+    """Return what describes an entity; of a remark also what it is about."""
+    is_remark = entity.id.startswith("RM-")
+    return placed(entity.text, entity.anchor) if is_remark else title_of(entity)
 
 
 def _overview_lines(plan: Plan, message: str) -> list[str]:

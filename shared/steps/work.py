@@ -34,7 +34,7 @@ from shared.steps.brief import (
 from shared.steps.slices import agent_slice, answer_lines, entity_lines, work_slice
 from shared.steps.workflow import Step
 from state.phases import CODE_PHASES
-from state.statements import WAYS
+from state.statements import WAYS, placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -214,7 +214,11 @@ def _causes(work: Work) -> str:
     """Return what was said since the phase had ended, a line each."""
     plan, answers = work.ctx.plan, work.ctx.state.database.answers(work.ctx.state.run)
     asked = [one for one in plan.checkpoints if one.id in work.late]
-    remarks = [f"{one.id}: {one.text}" for one in plan.user_remarks if one.id in work.late]
+    remarks = [
+        f"{one.id}: {placed(one.text, one.anchor)}"
+        for one in plan.user_remarks
+        if one.id in work.late
+    ]
     return "\n".join([*filter(None, [answer_lines(asked, answers)]), *remarks])
 
 

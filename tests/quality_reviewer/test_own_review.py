@@ -41,6 +41,7 @@ TRIED = {
     "src/a.py:2 without: python3 -c 'import json'": "passes without src/a.py:2 too",
     f"src/a.py:2 without: {CALL.format('assert a.f(1) == 7')}": "fails with src/a.py:2 in place",
     "src/a.py:2 without: python3 -m unittest discover -s src": "has run no test",
+    "src/a.py:2 without: README.md": "fails with src/a.py:2 in place as well",
     "src/a.py:1 without: tests/test_a.py": "no line src/a.py:1 is touched by the change",
     "src/a.py:2 without: tests/test_a.py": "",
     "`src/a.py:2` without: `tests/test_a.py`": "",
@@ -132,6 +133,26 @@ def test_several_tries_are_judged_one_by_one_and_any_question_takes_an_executed_
     assert set_answer(alone, questions["tried-to-break"].id, f"{good}; run 2: 20000").code == 0
     assert "starts nothing" in set_answer(alone, questions["criteria-met"].id, bad).text
     assert set_answer(alone, questions["criteria-met"].id, good).code == 0
+
+
+def test_lines_without_which_nothing_can_run_and_tests_that_nothing_runs_are_refused(
+    make_repo: Repositories,
+) -> None:
+    """A project without a command that verifies it."""
+    need_place()
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "auto"
+    journey.edits["src/a.py"] = "def f(x, y=2):\n    return x + y\n"
+    journey.start("--alone")
+    asked = own_questions(journey.to("code review"))["tried-to-break"]
+    for evidence, refusal in (
+        (f"src/a.py:1 without: {CALL.format('assert a.f(1)')}", "the file cannot be read"),
+        ("src/a.py:2 without: tests/test_a.py", "no verify command runs tests/test_a.py"),
+        (f"src/a.py:1-2 without: {CALL.format('assert a.f(1)')}", ""),
+    ):
+        said = set_answer(journey, asked.id, evidence)
+        assert (said.code == 1) == bool(refusal), said.text
+        assert refusal in said.text
 
 
 @pytest.mark.requirement("SD-4")

@@ -53,7 +53,11 @@ def entry(row: Row, places: Places, label: str = "") -> Node:
     """Return a row of the list of a plan's contents as page elements; its id is an anchor."""
     anchor = None if row.id.startswith(_CHANGE) else row.id
     parts: list[Node] = [
-        Element("span", text, {"class": kind, "id": anchor if kind == "id" else None})
+        Element(
+            "span",
+            places.linked(text) if kind == "quiet" else text,
+            {"class": kind, "id": anchor if kind == "id" else None},
+        )
         for text, kind in ((label, "no"), (row.id, "id"), (row.kind, "quiet"))
         if text
     ]

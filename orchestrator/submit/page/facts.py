@@ -39,6 +39,8 @@ class Facts(NamedTuple):
     # The revision that the person has seen last, and how the code differs from it.
     previous: Plan | None = None
     since: Since | None = None
+    # In words, where what each remark is about is now, by the remark's id.
+    now: Mapping[str, str] = {}
     answers: Mapping[str, Sequence[str]] = {}
     # The gates' decisions of this revision, oldest first.
     outcomes: Sequence[Mapping[str, Any]] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.submit.kinds import marked_at_base
+from orchestrator.submit.now import places_now
 from orchestrator.submit.outcomes import rows_of_plan
 from orchestrator.submit.page import design, details, file_diffs, proof, revisions
 from orchestrator.submit.page.facts import Facts, edited_files
@@ -58,6 +59,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         channel=approved[0] if approved else "",
         guarded=is_guarded(database, database.planning_of(run.run_id)),
         reverted=reverts[-1] if reverts else "",
+        now=places_now(state, plan),
         commands=_commands(state, plan, answers),
     )
 
@@ -78,7 +80,11 @@ def _commands(state: State, plan: Plan, answers: Collection[str]) -> dict[str, s
 
 def render_page(facts: Facts) -> str:
     """Return the review page as HTML text; the same review gives the same bytes."""
-    plan, files, rows = facts.plan, edited_files(facts.plan, facts.marked), rows_of_plan(facts.plan)
+    plan, files, rows = (
+        facts.plan,
+        edited_files(facts.plan, facts.marked),
+        rows_of_plan(facts.plan, facts.now),
+    )
     places = Places(files)
     parts = {
         "Your answer": answer_box(facts),

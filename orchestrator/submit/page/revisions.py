@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.submit.page.design import with_id
-from orchestrator.submit.page.diff import compare
+from orchestrator.submit.page.diff import anchor_of, compare
 from orchestrator.submit.page.facts import Diff
-from orchestrator.submit.page.file_diffs import MOST_OPEN, shown
+from orchestrator.submit.page.file_diffs import MOST_OPEN, beginning, shown
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from orchestrator.submit.since import BASE_MOVED, NO_DIFFERENCE, WITHOUT
 from shared.builders import counted
@@ -20,7 +20,7 @@ from state.milestones import title_of
 from state.models import Change, Documentation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
@@ -57,7 +57,7 @@ class _Difference(NamedTuple):
 def differences(facts: Facts) -> Section:
     """Return the plan entities that were added, removed or changed since the last revision."""
     if facts.previous is None:
-        wrong = facts.since and [_code(facts.since)]
+        wrong = facts.since and [_code(facts.since, None)]
         return Section("differences", "Differences", wrong)
     old, new = dict(_parts(facts.previous)), dict(_parts(facts.plan))
     found = [
@@ -83,7 +83,7 @@ def differences(facts: Facts) -> Section:
     remarked: list[Node] = [with_id(one.id, one.text) for one in remarks]
     remarked += [note for note in notes if note.strip() in tasks]  # of before RM-
     gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
-    code = _code(facts.since) if facts.since else None
+    code = _code(facts.since, facts.previous.digest) if facts.since else None
     return Section("differences", f"Since revision {since}", [
         code,
         None if found else Element("p", "Nothing of the plan differs."),
@@ -95,8 +95,11 @@ def differences(facts: Facts) -> Section:
     ])  # fmt: skip
 
 
-def _code(since: Since) -> Node:
-    """Return the difference of the code itself, each part under what it was made for."""
+def _code(since: Since, digest: str | None) -> Node:
+    """Return the difference of the code itself, each part under what it was made for.
+
+    `digest` is that of the earlier revision: remarks on lines of it are linked to their rows.
+    """
     if since.wrong:
         said = f"How the code differs from revision {since.revision} cannot be shown: {since.wrong}"
         return Element("p", said, {"class": "warn"})
@@ -105,23 +108,38 @@ def _code(since: Since) -> Node:
     size = f"{counted(len(files), 'file')}, +{added:,} −{removed:,}" if files else "the same"
     moved = Element("p", BASE_MOVED, {"class": "warn"}) if since.base_moved else None
     parts: list[Node] = []
-    number = 0
+    number, rows = 0, _rows_of(files)
     for part in since.parts:
         said = ", ".join(cause.id for cause in part.causes)
         parts.append(Element("h3", f"For {said}" if said else WITHOUT.capitalize()))
-        parts.append(Items([_cause(cause) for cause in part.causes], "rows"))
+        parts.append(Items([_cause(c, digest, rows) for c in part.causes], "rows"))
         for change in part.changes:
             number += 1
             is_open = number <= MOST_OPEN
             parts.append(shown(Diff(change), f"since-{number}", f"s{number}", is_open=is_open))
-    unmet = Titled(NO_DIFFERENCE.capitalize(), Items([_cause(c) for c in since.unmet], "rows"))
-    return [Element("p", ["The code: ", Element("strong", size)]), moved, *parts, unmet]
+    unmet = [_cause(cause, digest, rows) for cause in since.unmet]
+    return [Element("p", ["The code: ", Element("strong", size)]), moved, *parts,
+            Titled(NO_DIFFERENCE.capitalize(), Items(unmet, "rows"))]  # fmt: skip
 
 
-def _cause(cause: Cause) -> Node:
-    return with_id(
-        Element("a", cause.id, {"href": f"#{cause.id}"}), cause.said, f" → {cause.outcome}"
-    )
+def _rows_of(files: Sequence[Diff]) -> dict[tuple[str, int], str]:
+    """Return the anchors of the rows that show a line of the earlier revision, by file and line."""
+    return {
+        (file.change.old_file or file.change.file, line.old): anchor_of(line, f"s{number}")
+        for number, file in enumerate(files, start=1)
+        for line in beginning(file.lines)
+        if line.kind in " -" and line.old is not None
+    }
+
+
+def _cause(cause: Cause, digest: str | None, rows: Mapping[tuple[str, int], str]) -> Node:
+    """Return something that was said; of a remark on a line, with a link to what it has become."""
+    at, row = cause.anchor, ""
+    if at is not None and at.side == "new" and at.revision_digest == digest:
+        row = next(filter(None, (rows.get((at.file, n)) for n in (at.line, at.end))), "")
+    link = [" · ", Element("a", "that line now", {"href": f"#{row}"})] if row else None
+    name = Element("a", cause.id, {"href": f"#{cause.id}"})
+    return with_id(name, cause.said, f" → {cause.outcome}", link)
 
 
 def _parts(plan: Plan) -> Iterator[tuple[str, _Part]]:

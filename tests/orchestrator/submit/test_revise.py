@@ -52,6 +52,7 @@ def test_what_the_user_has_remarked_is_an_entry_of_its_own(make_repo: Repositori
             "version": 1,
             "text": "Say why in a comment.",
             "revision": 1,
+            "anchor": None,
             "outcome": "",
             "left_out": [],
             "overrules": [],
