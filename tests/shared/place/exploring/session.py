@@ -29,6 +29,8 @@ _VARIES = (
     (r"(?m)^(d[rwxst-]{9}) +\d+ (\S+ \S+) +\d+ ", r"\1 LINKS \2 SIZE "),
     (r"(?m)^([-l][rwxst-]{9}) +(\d+) ", r"\1 \2 "),  # as wide as the folders' counts
     (r"(?m)^total \d+$", "total N"),
+    # What lies above a project is made anew in the place.
+    (r"(?m)\w{3} [ \d]\d [\d:]{5} \.\.$", "TIME .."),
 )
 Answer = tuple[int, str]
 
