@@ -22,7 +22,7 @@ from shared.verified import EXERCISED, facts_of
 from state import store
 from state.channels import approval_text
 from state.milestones import changes_of
-from state.statements import placed
+from state.statements import placed, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,7 +144,7 @@ def summary(state: State) -> str:
         overview.approach,
         *(f"answered: {line}{outcome and ' → '}{outcome}" for line, outcome in asked if line),
         *(f"{d.id}: {d.decision}" for d in plan.planning_context.decision_log),
-        *(task.text for task in plan.task_spec if task.out_of_scope),
+        *(task.text for task in task_of(plan, out_of_scope=True)),
         *(f"assumed: {text}" for text in plan.context.assumptions),
         *(f"risk: {r.risk}" for r in plan.planning_context.known_risks),
         *_intended(plan, run),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.citations import lines_named
 from quality_reviewer.named.bearing import numbers_of
-from shared.tree_runs import captured_tree, runs_on, trials_on, tries_nothing
+from shared.tree_runs import captured_tree, first_line, runs_on, trials_on, tries_nothing
 from shared.verified import VERIFY
 from state.phases import CODE_PHASES
 
@@ -60,7 +60,7 @@ class Ran:
         named = re.compile(rf"(?m)(?:^|(?<=; ))(run|{VERIFY}) (\d+)(?!\d| \(`)")
 
         def beside(found: re.Match[str]) -> str:
-            command = " ".join(known.get(found[0], "").split())
+            command = first_line(known.get(found[0], ""))
             return f"{found[0]} (`{command}`)" if command else found[0]
 
         text = named.sub(beside, text)

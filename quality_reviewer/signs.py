@@ -14,6 +14,7 @@ from quality_reviewer.checks.meaning import is_prose
 from shared.patch import read_patch
 from shared.test_files import is_test
 from state.milestones import changes_of
+from state.statements import task_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -140,7 +141,7 @@ def riskiest_intents(plan: Plan, most: int) -> list[str]:
 def riskiest_tasks(plan: Plan, most: int) -> list[str]:
     """Return the entries of the task and the remarks that the riskiest intents are for, by id."""
     ranked = []
-    asked = [task.id for task in plan.task_spec if not task.out_of_scope]
+    asked = [task.id for task in task_of(plan)]
     for name in (*asked, *(remark.id for remark in plan.user_remarks)):
         own = [m for m in plan.milestones if name in m.requirements]
         risks = [risk for m in own for i in m.code_intents if (risk := risk_of(m, i))]

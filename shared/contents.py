@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from state.milestones import kinds_of_docs, promise, promised_files
-from state.statements import place_of, quoted
+from state.statements import place_of, quoted, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -151,7 +151,7 @@ _FOUND = _DECIDES | {DESIGNER}  # what is not to be found out again, or by onese
 TASK: Content[AnyPlan] = Content(
     "Task",
     "",
-    lambda plan: (Row(t.text, t.id) for t in plan.task_spec if not t.out_of_scope),
+    lambda plan: (Row(one.text, one.id) for one in task_of(plan)),
     _TOLD,
     GOAL,
 )
@@ -168,7 +168,7 @@ STATEMENTS: tuple[Content[AnyPlan], ...] = (
     Content(
         "Out of scope",
         "",
-        lambda plan: (Row(t.text, t.id) for t in plan.task_spec if t.out_of_scope),
+        lambda plan: (Row(one.text, one.id) for one in task_of(plan, out_of_scope=True)),
         _TOLD,
         GOAL,
     ),

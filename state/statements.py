@@ -70,6 +70,15 @@ def overruled_by(plan: AnyPlan, name: str) -> list[str]:
     return [one.id for one in plan.user_remarks if name in one.overrules]
 
 
+def task_of(plan: AnyPlan, *, out_of_scope: bool = False) -> list[AnyTask]:
+    """Return the entries of the task, or those that put something out of scope, that still hold.
+
+    One that a later remark overrules does not.
+    """
+    gone = {name for remark in plan.user_remarks for name in remark.overrules}
+    return [t for t in plan.task_spec if t.out_of_scope == out_of_scope and t.id not in gone]
+
+
 def is_left_out(plan: AnyPlan, one: AnyTask | AnyRemark) -> bool:
     """Return whether nothing has to be done for a statement: it is overruled, or was left out.
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.submit.remarks import read_remarks
 from shared.guard.settings import load_settings
 from shared.place.unseen import shown_by_user
 from shared.resources import PROGRAM, quote
+from shared.run import open_state
 from shared.ssh_signature import NAMESPACE
+from state.store import load_plan
 from tests.clients.real_clients import PROGRAMS
-from tests.journey import call
+from tests.journey import FILES, Journey, call
 from tests.terminal import typed
 
 if TYPE_CHECKING:
@@ -96,6 +99,18 @@ def bundle(block: str, repo: Repository) -> None:
     answer = call(repo.path, "workflow", "check")
     assert answer.code == 0, answer.text
     assert "release-notes" in call(repo.path, "workflow", "list").text
+
+
+def remarks(block: str, repo: Repository) -> None:
+    """Each place of the example is found in a plan that has it."""
+    lines = "".join(f"LINE_{n} = {n}\n" for n in range(1, 31))
+    repo.commit({**FILES, "src/a.py": f"{FILES['src/a.py']}{lines}"})
+    journey = Journey(repo)
+    journey.edits |= {"src/a.py": f"{journey.edits['src/a.py']}{lines}"}
+    journey.to("submitted")
+    plan = load_plan(f"{journey.state_dir}/plan.json")
+    found = read_remarks(open_state(journey.state_dir, "/"), plan, block)
+    assert [one.anchor is not None for one in found] == [False, *[True] * 5]
 
 
 def light_plan(block: str, repo: Repository) -> None:
@@ -179,7 +194,7 @@ RUN: dict[str, tuple[Callable[[str, Repository], None], ...]] = {
     "guard.md": (guard_settings,),
     "place.md": (filter_settings, place_settings),
     "strategy.md": (bundle,),
-    "mode.md": (light_plan,),
+    "mode.md": (remarks, light_plan),
     "hosts.md": (signer, clients),
     "install.md": (install, leave),
     "terminal.md": (handover, completion),

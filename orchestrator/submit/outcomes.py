@@ -22,7 +22,7 @@ from shared.contents import (
     answer_of,
     rows_for,
 )
-from state.statements import outcome_of, place_of
+from state.statements import outcome_of, overruled_by, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +78,8 @@ def statements(
     for task in plan.task_spec:
         is_remark = task.text in notes
         origin, revision = ("remark", plan.revision - 1) if is_remark else (task.origin, 1)
-        outcome = _OUT_OF_SCOPE if task.out_of_scope else outcome_of(plan, task)
+        is_out = task.out_of_scope and not overruled_by(plan, task.id)
+        outcome = _OUT_OF_SCOPE if is_out else outcome_of(plan, task)
         yield Statement(task.id, origin, max(revision, 1), task.text, outcome)
     for number, text in enumerate(plan.context.user_quotes, start=1):
         yield Statement(f"quote {number}", "quote", 1, text, _WITH_TASK)

@@ -83,6 +83,25 @@ def test_what_a_remark_overrules_is_not_said_to_be_done(make_repo: Repositories)
     assert outcomes["RM-001"] == "done: M-001"
 
 
+@pytest.mark.requirement("SD-3")
+def test_what_a_remark_brings_back_into_scope_is_nowhere_said_to_be_out_of_it(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    assert "out of scope: g" in journey.last.text
+    journey.write_answer("remarks.md", "Do add g.")
+    journey.follow(journey.last.next("remarks"))
+    [left] = [row[0] for row in said(journey) if row[3] == "out of scope"]
+    edit = {"op": "set", "id": "RM-001", "version": 1, "fields": {"overrules": [left]}}
+    cites = {"requirements": ["T-1", "RM-001"]}
+    milestone = {"op": "set", "id": "M-001", "version": 2, "fields": cites}
+    journey.answers["design.json"] = [edit, milestone]
+    journey.edits = {"src/a.py": "def f(x):\n    return x + 2\n\n\ndef g(x):\n    return x\n"}
+    journey.to("submitted")
+    assert "out of scope" not in journey.last.text
+    assert {row[0]: row[3] for row in said(journey)}[left] == "overruled by RM-001"
+
+
 def test_a_remark_of_a_plan_of_before_they_had_ids_is_listed_as_one() -> None:
     task = (TaskItem(id="T-1", text="f adds two"), TaskItem(id="T-2", text="Say why."))
     plan = empty_plan(revision=3, remarks=("Say why.",), task_spec=task)

@@ -39,6 +39,8 @@ OURS = {
     "cli/demo/host": "our own commands, as the demo's host sends them",
     "orchestrator/ci/code_host": "gh or glab, by which a person reaches the issue and the request",
     "cli/whole_run": "the editor of a person, at a terminal",
+    "orchestrator/submit/editing": "the same, for remarks",
+    "developer/trials": "a copy of ours for each trial, whose commands run in the place",
 }
 STARTING = {
     "subprocess": {"run", "Popen", "call", "check_call", "check_output"},
