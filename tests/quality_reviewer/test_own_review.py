@@ -190,6 +190,28 @@ def test_a_figure_that_no_run_has_printed_is_asked_about_and_one_that_was_is_not
     assert "figures-shown" not in own_questions(other.to("code review"))
 
 
+def test_a_script_that_tried_to_break_the_change_stands_in_the_summary_by_its_first_line(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    journey = unreviewed(make_repo)
+    journey.start("--alone")
+    journey.to("code").do_the_work()
+    script = "export PYTHONPATH=src\npython3 - <<E\nimport a\nprint(a.f(1), 'of 500 cases')\nE"
+    assert journey.planner("tree", "run", script).code == 0
+    journey.to("code review")
+    asked = own_questions(journey)["tried-to-break"].id
+    said = {"evidence": "run 1: 500 cases, always two more"}
+    journey.verdicts = lambda block: [
+        row | (said if row.get("id") == asked else {}) for row in all_pass(block)
+    ]
+    [tried] = [
+        row for row in journey.to("submitted").last.data("summary").splitlines()
+        if row.startswith("tried to break")
+    ]  # fmt: skip
+    assert "run 1 (`export PYTHONPATH=src … (4 more lines)`): 500 cases" in tried
+
+
 def test_names_of_the_plan_that_exist_nowhere_stand_in_the_question(
     make_repo: Repositories,
 ) -> None:
