@@ -104,9 +104,9 @@ def bundle(block: str, repo: Repository) -> None:
 def remarks(block: str, repo: Repository) -> None:
     """Each place of the example is found in a plan that has it."""
     lines = "".join(f"LINE_{n} = {n}\n" for n in range(1, 31))
-    repo.commit({**FILES, "src/a.py": f"{FILES['src/a.py']}{lines}"})
+    repo.commit({**FILES, "src/a.py": f"def f(x):\n    return x + 1\n\n\n{lines}"})
     journey = Journey(repo)
-    journey.edits |= {"src/a.py": f"{journey.edits['src/a.py']}{lines}"}
+    journey.edits |= {"src/a.py": f"def f(x):\n    return x + 2\n\n\n{lines}"}
     journey.to("submitted")
     plan = load_plan(f"{journey.state_dir}/plan.json")
     found = read_remarks(open_state(journey.state_dir, "/"), plan, block)
