@@ -18,7 +18,6 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
-from developer.trials import make_trials
 from orchestrator.execute.last_gate import submit_if_due
 from orchestrator.plan.gate import (
     accept_finding,
@@ -31,10 +30,10 @@ from quality_reviewer.answers import ask_author, store_answers
 from quality_reviewer.tries import wanted_trials
 from shared.builders import Block, json_text
 from shared.named_files import read_answer
+from shared.plan_file import open_plan
 from shared.qr.kept_review import read_kept_review
 from shared.steps.entry_points import workflow_of
 from shared.steps.printing import print_current
-from state import store
 from state.actors import HOST
 from state.errors import Refused
 
@@ -131,8 +130,10 @@ def _store(state: State, phase: Phase, group: str | None, role: str | None, rows
     """Store a reviewer's answers, given as text or file name, and print the next command."""
     if isinstance(rows, str):
         rows = read_answer(state.state_dir, rows).json()
-    wanted = wanted_trials(state, phase, rows)
-    make_trials(state, store.load_plan(state.plan_path), wanted)
+    if wanted := wanted_trials(state, phase, rows):
+        from developer.trials import make_trials  # not at the top: few answers name one
+
+        make_trials(state, open_plan(state), wanted)
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)
     take_gate(state, phase, role or HOST)
     submit_if_due(state, by_agent=role is not None)

@@ -74,13 +74,15 @@ def _reviewed(plan: Plan) -> str:
 
 def _unrun(state: State, plan: Plan) -> list[str]:
     """Return which of the project's own checks no command that ran here names (RV-9)."""
+    if state.run.depth != "full":
+        return []
     ran = [*(r.command for r in plan.verify), *(r.command for r in runs_on_change(state.state_dir))]
     known = f"\n{'; '.join(ran)}\n"
     left = [f"{name} ({at})" for name, at in read_found(state.state_dir).checks
             if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", known)]  # fmt: skip
-    if state.run.depth != "full" or not left:
-        return []
-    return [f"the project's checks that did not run here: {', '.join(first_of(left, MOST_UNRUN))}"]
+    return left and [
+        f"the project's checks that did not run here: {', '.join(first_of(left, MOST_UNRUN))}"
+    ]
 
 
 def _passed(plan: Plan) -> list[str]:

@@ -43,9 +43,8 @@ def committed_tree(job: Job, tree: str) -> str:
     Stand-ins, since the plan, which is one of the files, holds what verification finds.
     """
     git = repository_at(job.repository, job.opened).git
-    blobs = (git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=stand_in(path))
-             for path in job.beside)  # fmt: skip
-    beside = {path: Entry("100644", blob) for path, blob in zip(job.beside, blobs, strict=True)}
+    store = ("hash-object", "-w", "--no-filters", "--stdin")
+    beside = {p: Entry("100644", git.text(*store, stdin=stand_in(p))) for p in job.beside}
     return replace_at(git, tree, beside) if beside else tree
 
 
