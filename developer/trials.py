@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from developer.candidates.checks import is_check
 from developer.verification import job_of
 from developer.verify.canary import is_code
 from developer.verify.counts import counted
@@ -117,11 +118,13 @@ class _Case:
 
     def _command(self) -> str:
         """Return what runs the named test: itself, or a verify command with it; '' for none."""
-        test, commands = self.wanted.test, self.job.commands
+        test, every = self.wanted.test, self.job.commands
         path = test.partition("::")[0]
         is_file = not path_problem(path) and tree_at(self._git, self.tree, [path])
         if not (is_file and is_test(path, self.job.tests)):
             return test
+        # A linter that is given the test's file does not run it.
+        commands = [c for c in every if _PYTEST.search(c) or not is_check(c)]
         named = [command for command in commands if path in command]
         by_pytest = [command for command in commands if _PYTEST.search(command)]
         if by_pytest and ("::" in test or not named):

@@ -157,7 +157,8 @@ def summary(state: State) -> str:
         *_apart(plan),
         *_revised(state, plan),
         *(
-            f"{one.id}: {placed(one.text, one.anchor)}{one.outcome and ' → '}{one.outcome}"
+            f"{one.id}{one.overrules and ', instead of '}{', '.join(one.overrules)}: "
+            f"{placed(one.text, one.anchor)}{one.outcome and ' → '}{one.outcome}"
             for one in plan.user_remarks
             if one.revision >= plan.revision - 1 or one.outcome.startswith("declined")
         ),

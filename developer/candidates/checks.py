@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # The programs, as commands and configuration name them.
 _PROGRAMS = """
 bandit biome black clippy cobertura codespell coverage eslint flake8 golangci-lint isort
-interrogate mdbook mkdocs mypy nyc prettier pydocstyle pylint pyright pytest-cov rubocop ruff
-rustfmt shellcheck sphinx-build staticcheck stylelint tsc twine ty typedoc yamllint
+interrogate mdbook mkdocs mypy nyc prettier pycodestyle pydocstyle pylint pyright pytest-cov rubocop
+ruff rustfmt shellcheck sphinx-build staticcheck stylelint tsc twine ty typedoc yamllint
 """
 _NAMED = re.compile(rf"(?<![\w./-])(?:{'|'.join(_PROGRAMS.split())})(?![\w/-])")
 # `pip install ruff` and its kin run nothing of it.
@@ -25,6 +25,11 @@ _TABLES = ("black", "coverage", "isort", "mypy", "pylint", "pyright", "ruff")
 _SCRIPT = re.compile(
     r'^\s*"(?:lint|types?|typecheck|type-check|docs?|coverage)[\w:-]*"\s*:\s*"(.*)"'
 )
+
+
+def is_check(command: str) -> bool:
+    """Return whether a command runs one of these programs, and so may name a test without it."""
+    return _NAMED.search(command) is not None
 
 
 def checks(project: Project, ci: Iterable[Candidate]) -> Iterator[Candidate]:

@@ -212,6 +212,19 @@ def test_a_script_that_tried_to_break_the_change_stands_in_the_summary_by_its_fi
     assert "run 1 (`export PYTHONPATH=src … (4 more lines)`): 500 cases" in tried
 
 
+def test_a_linter_that_names_the_test_is_not_taken_for_what_runs_it(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    journey = unreviewed(make_repo)
+    linted = VERIFIED.replace('["', '["true ruff check tests/test_a.py", "')
+    journey.repository.commit({"planner.toml": linted})
+    journey.start("--alone")
+    journey.to("code review")
+    asked = own_questions(journey)["tried-to-break"].id
+    assert set_answer(journey, asked, "src/a.py:2 without: tests/test_a.py").code == 0
+
+
 def test_names_of_the_plan_that_exist_nowhere_stand_in_the_question(
     make_repo: Repositories,
 ) -> None:

@@ -99,6 +99,7 @@ def test_what_a_remark_brings_back_into_scope_is_nowhere_said_to_be_out_of_it(
     journey.edits = {"src/a.py": "def f(x):\n    return x + 2\n\n\ndef g(x):\n    return x\n"}
     journey.to("submitted")
     assert "out of scope" not in journey.last.text
+    assert f"RM-001, instead of {left}: Do add g." in journey.last.data("summary")
     assert {row[0]: row[3] for row in said(journey)}[left] == "overruled by RM-001"
 
 
