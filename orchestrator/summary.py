@@ -157,7 +157,7 @@ def summary(state: State) -> str:
         *_apart(plan),
         *_revised(state, plan),
         *(
-            f"{one.id}{one.overrules and ', instead of '}{', '.join(one.overrules)}: "
+            f"{one.id}{', instead of ' if one.overrules else ''}{', '.join(one.overrules)}: "
             f"{placed(one.text, one.anchor)}{one.outcome and ' → '}{one.outcome}"
             for one in plan.user_remarks
             if one.revision >= plan.revision - 1 or one.outcome.startswith("declined")
